@@ -5,10 +5,15 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from loadcurve.cluster import in_order_on
+from loadcurve.errors import LoadcurveError
 from loadcurve.files.progress import progress
 from loadcurve.workers import in_order, processors
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,15 +39,50 @@ class ManyFiles:
         Files of one folder.
     workers : int
         Largest number of processes; 0 for one per processor.
+    client : distributed.Client, optional
+        Of a Dask cluster, which then does all work.
     """
 
-    def __init__(self, files: Iterable[Path], workers: int = 0) -> None:
-        self._workers = workers or processors()
+    def __init__(self, files: Iterable[Path], workers: int = 0, client: "Client | None" = None) -> None:
+        self._workers, self._client = workers or processors(), client
         self._bytes: dict[Path, int] = {}
         for file in files:
             self._bytes[file] = 0
             with contextlib.suppress(OSError):  # whoever reads the file reports the error
                 self._bytes[file] = file.stat().st_size
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the files take long enough that a second process is worth its start."""
+        return self._client is not None or sum(map(self._seconds, self._bytes)) >= _WORTH_WORKERS_S
+
+    def _text_bytes(self, file: Path) -> int:
+        return self._bytes[file] * _PACKED.get(file.suffix, 1)
+
+    def _seconds(self, file: Path) -> float:
+        return 1 / _FILES_PER_S + self._text_bytes(file) / _BYTES_PER_S
+
+    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield the result of each item, in order; the work on an item whose process was killed is repeated once.
+
+        Raises
+        ------
+        LoadcurveError
+            When it is killed again.
+        """
+
+        def lost(item: Item, why: str) -> Result:
+            raise LoadcurveError(f"a part of the tables was not written, because {why}")
+
+        def repeated(item: Item, why: str) -> Result:
+            return next(in_order(function, [item], 1, lost))
+
+        if self._client is not None:
+            yield from in_order_on(self._client, function, items, lost)
+        elif self._workers < 2 or len(items) < 2 or not self.is_large:
+            yield from map(function, items)
+        else:
+            yield from in_order(function, items, min(self._workers, len(items)), repeated, ahead=len(items))
 
     @contextlib.contextmanager
     def showing_progress(self) -> Iterator[None]:
@@ -81,24 +121,27 @@ class ManyFiles:
 
         @functools.cache
         def text_bytes(item: Item) -> int:
-            return sum(self._bytes[file] * _PACKED.get(file.suffix, 1) for file in files_of(item))
+            return sum(map(self._text_bytes, files_of(item)))
 
         def seconds(item: Item) -> float:
-            return item_s + sum(1 for _ in files_of(item)) / _FILES_PER_S + text_bytes(item) / _BYTES_PER_S
+            return item_s + sum(map(self._seconds, files_of(item)))
 
         def counted(item: Item, result: Result) -> Result:
             sizes = [self._bytes[file] for file in files_of(item)]
             self._shown.advance(sum(sizes), len(sizes))
             return result
 
-        if self._workers < 2 or len(items) < 2 or sum(map(seconds, items)) < _WORTH_WORKERS_S:
+        few = self._workers < 2 or len(items) < 2 or sum(map(seconds, items)) < _WORTH_WORKERS_S
+        if self._client is None and few:
             yield from (counted(item, function(item)) for item in items)
             return
 
         def lost_chunk(chunk: Sequence[Item], why: str) -> list[Result]:
             if len(chunk) == 1:
                 return [lost(chunk[0], why)]
-            return list(in_order(function, chunk, 1, lost))  # one by one, to find the file that ends the worker
+            # One by one, to find the file that ends the worker.
+            alone = in_order_on(self._client, function, chunk, lost) if self._client else None
+            return list(alone or in_order(function, chunk, 1, lost))
 
         chunks, workers = list(_chunks(items, seconds)), min(self._workers, len(items))
 
@@ -107,14 +150,11 @@ class ManyFiles:
 
         if largest_first:
             chunks.sort(key=chunk_bytes, reverse=True)
-        results = in_order(
-            functools.partial(_call_each, function),
-            chunks,
-            workers,
-            lost_chunk,
-            chunk_bytes,
-            _max_bytes_at_once(workers),
-            len(chunks) if largest_first else 0,
+        call, ahead = functools.partial(_call_each, function), len(chunks) if largest_first else 0
+        results = (
+            in_order_on(self._client, call, chunks, lost_chunk)
+            if self._client
+            else in_order(call, chunks, workers, lost_chunk, chunk_bytes, _max_bytes_at_once(workers), ahead)
         )
         each = (
             (item, counted(item, result))

@@ -31,12 +31,22 @@ _CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from loadcurve
 _READY = b"loadcurve"
 
 
+_serving = False  # in a worker
+
+
 class WorkerLost(Exception):
     """A worker ended before it returned a result; the message is the reason."""
 
 
+def is_worker() -> bool:
+    """Return whether this process is a worker, which starts no workers and shows no progress."""
+    return _serving
+
+
 def processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors that this process may use; 1 in a worker."""
+    if _serving:
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -204,6 +214,8 @@ def _why(worker: subprocess.Popen[bytes]) -> str:
 
 def serve() -> None:
     """Work as a worker: read a function and items from standard input, and write results to standard output."""
+    global _serving
+    _serving = True
     items, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not reach the results
     function = pickle.load(items)

@@ -259,6 +259,8 @@ def test_a_file_for_each_table(folder, tmp_path, form, ingest):
     frame = tables.check("runs", read(target / f"runs.{form}"))
     assert frame["requests"].tolist() == [223240, 223240]
     assert frame["run_id"].isna().tolist() == [False, True]
+    code, _, err = ingest(folder / "c128" / "load.log", "--format", form, "-o", target)
+    assert (code, err.count("warning")) == (0, 1) and f"sockets.{form}: not of these files" in err  # of the first call
 
 
 def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path, ingest):
@@ -290,11 +292,17 @@ def test_one_table_on_standard_output(folder, ingest):
         assert (code, out, err.count("\n")) == (1, "", 1) and err.startswith(why)
 
 
-def test_importing_is_light():
+@pytest.mark.parametrize(
+    ("imports", "heavy"),
+    {
+        "loadcurve, loadcurve.cli": "pandas numpy pyarrow",
+        # `loadcurve run` starts once for each notebook of the site.
+        "loadcurve.batch": "pandas scipy matplotlib loadcurve.lab rfc3987_syntax",
+    }.items(),
+)
+def test_importing_is_light(imports, heavy):
     """Nothing heavy is imported before it is asked for; `make bench` says how long it takes."""
-    code = (
-        "import sys, loadcurve, loadcurve.cli; print([m for m in ('pandas', 'numpy', 'pyarrow') if m in sys.modules])"
-    )
+    code = f"import sys, {imports}; print([name for name in {heavy.split()} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "[]\n"
 

@@ -7,7 +7,7 @@ from unittest import mock
 import pandas as pd
 import pytest
 
-from loadcurve import read_machine, read_table, read_warnings, tables
+from loadcurve import many_files, read_machine, read_table, read_warnings, tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import store
 from loadcurve.ingest.store import ingest
@@ -140,6 +140,18 @@ def test_a_table_of_the_same_content_keeps_its_time(study):
     os.utime(raw, (1.0, 1.0))
     store.tidy(STUDY)
     assert {path: path.stat().st_mtime_ns for path in before} == before and before
+
+
+@pytest.mark.slow
+def test_studies_beside_each_other_are_read_as_one_after_the_other(study, called, monkeypatch):
+    shutil.copytree(study, study.with_name("broken"))  # another study's runs
+    (code, out, err), refused = called("tidy", STUDY), called("tidy", "broken")
+    shutil.rmtree(study.parents[2] / "build/tidy")
+    monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0)
+    assert (code, out.count("\n"), refused[1]) == (0, 2, "")
+    expected = out.replace(STUDY, f"data/studies/{STUDY}"), sorted([*err.splitlines(), *refused[2].splitlines()])
+    code, out, err = called("tidy")
+    assert (code, out, sorted(err.splitlines())) == (1, *expected)
 
 
 @pytest.mark.slow

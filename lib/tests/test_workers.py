@@ -192,7 +192,7 @@ def test_a_small_folder_starts_no_process(raw, monkeypatch):
     assert len(list(read_each(raw, Hints(), 2))) == 9
 
 
-def parse_or_die(hints, recording_text, name, store, command):
+def parse_or_die(hints, recording_text, name, keep, command):
     if command[0].name == "notes.txt":
         os.kill(os.getpid(), signal.SIGKILL)
     return [(command[0], None, "read")]

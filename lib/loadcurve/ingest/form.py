@@ -6,7 +6,7 @@ from functools import cached_property
 from inspect import signature
 
 from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
-from loadcurve.ingest.impossible import contradictions
+from loadcurve.ingest.impossible import contradictions, without_times_of_no_response
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.separators import without_separators
 
@@ -62,10 +62,11 @@ class Form:
         """Parse a text of this form after `clean`; of the known facts, the parser gets those that it takes.
 
         Adds a warning where the text may have been cut and the parser did not warn, and where response times
-        contradict each other.
+        contradict each other; removes those of a run without a response.
         """
         text, separated = (text, []) if self.commas or self.ending is JSON else without_separators(text)
         parsed = self.parser(text, **{name: value for name, value in known.items() if name in self.takes})
         cut = warning_of(text, self.ending, parsed.warnings)
-        more = [*separated, *contradictions(parsed), *([cut] if cut else [])]
+        parsed, untimed = without_times_of_no_response(parsed)
+        more = [*separated, *untimed, *contradictions(parsed), *([cut] if cut else [])]
         return replace(parsed, warnings=(*parsed.warnings, *more)) if more else parsed

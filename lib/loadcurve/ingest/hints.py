@@ -19,9 +19,20 @@ class Hints:
         Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
     max_bytes : int
         Largest text of a file, unpacked.
+
+    Raises
+    ------
+    ValueRuleError
+        When the time zone has no such name: once, not for each file with a time.
     """
 
     tool: str | None = None
     timezone: str = "UTC"
     log_format: str = ""
     max_bytes: int = MAX_BYTES
+
+    def __post_init__(self) -> None:
+        if self.timezone != "UTC":
+            from loadcurve.ingest.sysstat.clock import zone_named
+
+            zone_named(self.timezone)

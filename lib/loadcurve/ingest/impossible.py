@@ -1,14 +1,16 @@
 """Reports that cannot be: a mean over its maximum, a minimum over its mean, falling quantiles, a rate of other counts.
 
 One check for the tables of every load generator, whatever tool and form: a report that was edited, damaged or printed
-by a tool with a defect is kept and warned of.  wrk2 does print means over the maximum.
+by a tool with a defect is kept and warned of.  wrk2 does print means over the maximum.  Only response times where there
+was no response are left out: tools print 0 for them, or the time until a connection failed.
 """
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from loadcurve.ingest.lazy_regex import lazy_regex
-from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.units import format_quantity
 
 # Numbers of one report are rounded apart: wrk's two decimals are within 0.6 % (`units`), HdrHistogram's bins 0.1 %.
@@ -20,7 +22,45 @@ _RATE_SLACK, _LEAST_S = 0.1, 0.1
 _RATE = lazy_regex(r"/sec|/s\b|per second")
 _PREFIXES = {"runs": "latency_", "phases": ""}  # of the columns with times
 _ORDER = (("min", "mean"), ("min", "median"), ("min", "max"), ("mean", "max"), ("median", "max"))
+_OF_RESPONSES = {"runs", "latency", "histogram"}
+_TIMES = {"latency_s", *(f"latency_{name}_s" for name in ("mean", "stdev", "min", "max"))}
 _NAMES = {"min": "minimum", "mean": "mean", "median": "median", "max": "maximum", "stdev": "standard deviation"}
+
+
+def without_times_of_no_response(parsed: Parsed) -> tuple[Parsed, list[str]]:
+    """Return what was parsed without the response times of reports without a response, and a warning for each of them.
+
+    Examples
+    --------
+    >>> row = {"generator": 0, "requests": 0, "latency_mean_s": 0.0}
+    >>> parsed, warnings = without_times_of_no_response(Parsed("k6", {"runs": [row]}))
+    >>> parsed.tables.rows("runs"), len(warnings)
+    ([{'generator': 0, 'requests': 0}], 1)
+    """
+    silent = {row.get("generator", 0) for row in _rows(parsed, "runs") if row.get("requests") == 0}
+    tables = {name: _rows(parsed, name) for name in _OF_RESPONSES & parsed.tables.keys()} if silent else {}
+    timed = {row.get("generator", 0) for rows in tables.values() for row in rows if _is_timed(row)} & silent
+    if not timed:
+        return parsed, []
+    kept = {name: parsed.tables.rows(name) for name in parsed.tables}
+    for name, rows in tables.items():
+        if name == "runs":
+            kept[name] = [_untimed(row) if row.get("requests") == 0 else row for row in rows]
+        else:
+            kept[name] = [row for row in rows if row.get("generator", 0) not in timed]
+    return replace(parsed, tables=Tables(kept)), [
+        f"report {int(generator) + 1}: no request had a response, so its response times are left out: check the "
+        "address and that the server listens, and repeat the run"
+        for generator in sorted(timed)
+    ]
+
+
+def _untimed(row: dict) -> dict:
+    return {key: value for key, value in row.items() if key not in _TIMES}
+
+
+def _is_timed(row: dict) -> bool:
+    return "lower_s" in row or any(not math.isnan(_time(row, column)) for column in _TIMES)
 
 
 def contradictions(parsed: Parsed) -> list[str]:

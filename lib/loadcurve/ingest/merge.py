@@ -8,8 +8,12 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import pandas as pd
     import pyarrow as pa
+
+    Table: TypeAlias = pd.DataFrame | pa.Table | Rows
 
 
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
@@ -47,7 +51,7 @@ def join(parts: "Sequence[pd.DataFrame | Rows]") -> "pd.DataFrame | Rows":
     return pd.concat(filled, ignore_index=True) if filled else frames[0]
 
 
-def label(table: "pd.DataFrame | pa.Table | Rows", **known: object) -> "pd.DataFrame | pa.Table | Rows":
+def label(table: "Table", **known: object) -> "Table":
     """Return a table with the same value in every row of some columns."""
     if isinstance(table, Sequence):
         return [{**known, **row} for row in table]

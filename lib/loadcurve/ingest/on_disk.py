@@ -1,15 +1,16 @@
-"""Large tables as Arrow files on disk, checked, until all files of a folder are read.
+"""Tables of raw files on disk until all files of a folder are read.
 
-Whoever parses a file stores its tables, so a worker returns only the names of files, and the checks and conversions of
-large tables are done where they were parsed.
+Whoever parses a file stores its tables, so a worker returns only what the others must know: the reports, the hosts, how
+many rows each table has, and the first and last time.  The tables are read again where they are written.
 """
 
 import contextlib
 import os
+import pickle
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 
@@ -17,13 +18,24 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-# Rows of small tables, and of `runs`, which the reader of a folder uses several times, stay in memory.
+# A table of more rows is checked and stored as Arrow, of which a part can be read.
 _SMALL = 1000
 _SLICE = 100_000
+_KEPT = ("runs", "hosts")
+"""Tables that decide about all other files, so they stay in memory; they have a row for each run or heading."""
 
 
-def stored(parsed: Parsed, folder: Path) -> Parsed:
-    """Write the large tables of a file into a folder; return the same, with these tables as Arrow.
+def stored(parsed: Parsed, folder: Path, *, small: bool = False) -> Parsed:
+    """Write the large tables of a file into a folder; return the same, with tables that are read from there.
+
+    Parameters
+    ----------
+    parsed : Parsed
+        Tables of one file.
+    folder : pathlib.Path
+        Folder for the tables.
+    small : bool
+        Whether small tables are written too, except for reports and hosts.
 
     Raises
     ------
@@ -38,12 +50,33 @@ def stored(parsed: Parsed, folder: Path) -> Parsed:
     (2000, ['all'])
     """
     tables = parsed.tables
-    large = [name for name in tables if name != "runs" and len(tables.rows(name)) > _SMALL]
-    if not large:
+    movable = [name for name in tables if name not in _KEPT and tables.count(name)]
+    large = [name for name in movable if tables.count(name) > _SMALL]
+    moved = movable if small else large
+    if not moved:
         return parsed
-    small = {name: () if name in large else tables.rows(name) for name in tables}
-    on_disk = _OnDisk(small, {name: _write(name, tables[name], folder) for name in large})
-    return Parsed(parsed.tool, on_disk, parsed.warnings, parsed.version)
+    from loadcurve.ingest.row_times import span_of  # with pandas, which small files do not need
+
+    files = {name: _write(name, tables[name], folder) for name in large}
+    pickled = _pickle({name: tables.rows(name) for name in moved if name not in files}, folder)
+    kept = {name: () if name in moved else tables.rows(name) for name in tables}
+    counts = {name: tables.count(name) for name in moved}
+    hosted = frozenset(name for name in tables if names_host(tables.rows(name)))
+    span = None if "runs" in tables and tables.count("runs") else span_of(tables)
+    return Parsed(parsed.tool, OnDisk(kept, files, pickled, counts, hosted, span), parsed.warnings, parsed.version)
+
+
+def names_host(rows: "pd.DataFrame | Rows") -> bool:
+    """Return whether any row names a host.
+
+    Examples
+    --------
+    >>> names_host([{"host": None}, {"host": "web1"}]), names_host([{"cpu": "all"}])
+    (True, False)
+    """
+    if isinstance(rows, Sequence):
+        return any(row.get("host") for row in rows)
+    return bool("host" in rows and rows["host"].notna().any())
 
 
 def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
@@ -66,22 +99,81 @@ def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
     return Path(path)
 
 
-class _OnDisk(Tables):
-    """Tables of which some are Arrow files; their pages are read when a column is used."""
+def _pickle(tables: "Mapping[str, pd.DataFrame | Rows]", folder: Path) -> Path | None:
+    if not tables:
+        return None
+    number, path = tempfile.mkstemp(suffix=".tables", dir=folder)
+    with os.fdopen(number, "wb") as file:
+        pickle.dump(tables, file, pickle.HIGHEST_PROTOCOL)
+    return Path(path)
 
-    def __init__(self, small: "Mapping[str, pd.DataFrame | Rows]", large: dict[str, Path]) -> None:
-        super().__init__(small)
-        self._large = large
+
+class OnDisk(Tables):
+    """Tables of which the large ones are Arrow files, and some or all others are in one pickled file.
+
+    Attributes
+    ----------
+    hosted : frozenset of str
+        Tables whose rows name hosts.
+    span : tuple of float, or None
+        First and last time of all rows in s since 1970 UTC; None for a report, and without times.
+    """
+
+    def __init__(
+        self,
+        kept: "Mapping[str, pd.DataFrame | Rows]",
+        large: Mapping[str, Path],
+        pickled: Path | None,
+        counts: Mapping[str, int],
+        hosted: frozenset[str],
+        span: tuple[float, float] | None,
+    ) -> None:
+        super().__init__(kept)
+        self.hosted, self.span = hosted, span
+        self._large, self._pickled, self._counts = large, pickled, counts
+        self._loaded: dict[str, pd.DataFrame | Rows] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_loaded": {}}
 
     def __getitem__(self, name: str) -> "pd.DataFrame":
-        return self._arrow(name).to_pandas() if name in self._large else super().__getitem__(name)
+        if name in self._large:
+            return self._arrow(name).to_pandas()
+        return Tables({name: self.rows(name)})[name]
+
+    def count(self, name: str) -> int:
+        """Return the number of rows of a table, without reading it."""
+        return self._counts.get(name) or super().count(name)
 
     def rows(self, name: str) -> "pd.DataFrame | pa.Table | Rows":
-        return self._arrow(name) if name in self._large else super().rows(name)
+        """Return a table as the parser gave it, or a large one as an Arrow table."""
+        if name in self._large:
+            return self._arrow(name)
+        if name in self._counts and not self._loaded and self._pickled:
+            self._loaded = pickle.loads(self._pickled.read_bytes())
+        return self._loaded[name] if name in self._loaded else super().rows(name)
 
     def _arrow(self, name: str) -> "pa.Table":
         import pyarrow as pa
 
+        return pa.concat_tables(self.pieces(name))
+
+    def pieces(self, name: str, column: str = "") -> "Iterator[pd.DataFrame | pa.Table | Rows]":
+        """Yield a table in pieces; a large one with at most 100,000 rows in memory at a time, or one column of it."""
+        if name not in self._large:
+            yield self.rows(name)
+            return
+        import pyarrow as pa
+
         from loadcurve.tables.stored import with_all_columns
 
-        return with_all_columns(name, pa.ipc.open_file(pa.memory_map(str(self._large[name]))).read_all())
+        with pa.memory_map(str(self._large[name])) as file:
+            reader = pa.ipc.open_file(file)
+            for i in range(reader.num_record_batches):
+                batch = pa.Table.from_batches([reader.get_batch(i)])
+                if not column:
+                    yield with_all_columns(name, batch)
+                elif column in batch.column_names:
+                    yield batch.select([column])
+                else:
+                    yield pa.table({"": pa.nulls(batch.num_rows)})

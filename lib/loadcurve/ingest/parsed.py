@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 
@@ -51,6 +51,14 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         """Return a table as the parser gave it: rows, or a DataFrame."""
         return self._tables[name]
 
+    def count(self, name: str) -> int:
+        """Return the number of rows of a table."""
+        return len(self._tables[name])
+
+    def pieces(self, name: str, column: str = "") -> "Iterator[pd.DataFrame | Rows]":
+        """Yield a table as the parser gave it, in one or several pieces, with at least this column of it."""
+        yield self._tables[name]
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Parsed:
@@ -92,6 +100,12 @@ class Parsed:
         object.__setattr__(self, "version", version)
         object.__setattr__(self, "origins", origins)
 
+    def renamed(self, old: str, new: str) -> "Parsed":
+        """Return the same with the text `old` replaced in the names of files, in tables and in sentences."""
+        tables = {name: _renamed(self.tables.rows(name), old, new) for name in self.tables}
+        warnings, origins = (tuple(line.replace(old, new) for line in lines) for lines in (self.warnings, self.origins))
+        return Parsed(self.tool, Tables(tables), warnings, self.version, origins)
+
     def __str__(self) -> str:
         """Tool, and each table with its rows and columns; then the warnings."""
         return to_text(self._blocks())
@@ -109,3 +123,18 @@ class Parsed:
             Items("Warnings", self.warnings),
             Items("Facts that no report prints", self.origins),
         ]
+
+
+def _renamed(rows: Any, old: str, new: str) -> Any:
+    """Return a table, which may be rows or an Arrow table, with other texts in its column `source`."""
+    if isinstance(rows, Sequence):
+        return [row | {"source": row["source"].replace(old, new)} if "source" in row else row for row in rows]
+    if hasattr(rows, "assign"):
+        return rows.assign(source=rows["source"].str.replace(old, new, regex=False)) if "source" in rows else rows
+    if "source" not in rows.column_names:
+        return rows
+    import pyarrow.compute as pc
+
+    at, column = rows.column_names.index("source"), rows["source"]
+    texts = pc.replace_substring(pc.cast(column, "string"), old, new)
+    return rows.set_column(at, rows.schema.field(at), pc.cast(texts, column.type))

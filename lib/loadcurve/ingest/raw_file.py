@@ -28,12 +28,60 @@ class RawFile:
         As the parser returned them.
     modified : float
         Time at which the file was last written, in s since 1970 UTC; NaN if unknown.
+    host : str
+        Host of rows that name none; empty if unknown.
     """
 
     path: PurePosixPath
     source: str
     tables: Tables
     modified: float = float("nan")
+    host: str = ""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A file, and the runs to which its rows belong; with nothing else, its rows can be labelled in any process.
+
+    Attributes
+    ----------
+    file : RawFile
+        The file.
+    runs : tuple of str
+        Names of the runs whose reports the file holds, or of the run to which it belongs as a whole.
+    owner : str or None
+        Of a monitor's file: its run by folder or name.
+    windows : tuple of (str, float, float), or None
+        Of a monitor's file: name, start and end of the runs that its times touch, in s since 1970 UTC, and of its
+        owner.  None for any other file.
+    left_out : frozenset of str
+        Names of tables that do not count.
+    """
+
+    file: RawFile
+    runs: tuple[str, ...] = ()
+    owner: str | None = None
+    windows: tuple[tuple[str, float, float], ...] | None = None
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the times of a monitor's file showed.
+
+    Attributes
+    ----------
+    path : pathlib.PurePosixPath
+        The file.
+    how : str
+        ``whole``, ``divided`` by times, or ``lost``: no row belongs to a run.
+    warnings : tuple of str
+        Rows that belong to no run, and times that contradict the name.
+    """
+
+    path: PurePosixPath
+    how: str
+    warnings: tuple[str, ...]
 
 
 @dataclass
@@ -46,6 +94,8 @@ class Matched:
         Table name -> its rows, each with `run_id` and `source`; `run_id` is missing where a row belongs to no run.
     runs : dict
         Name of each run -> the file with its report, in the order of the files.
+    timed : bool
+        Whether the time of any run is known.
     started : dict
         Run -> its start in s since 1970 UTC, where its report prints none and the time of the file shows it.
     warnings : list of str
@@ -56,6 +106,7 @@ class Matched:
 
     tables: "dict[str, pd.DataFrame | Rows]"
     runs: dict[str, RawFile]
+    timed: bool = False
     started: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)

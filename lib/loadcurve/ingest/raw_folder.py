@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -12,9 +12,10 @@ from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.file_hosts import name_hosts
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.given_factors import Factors, GivenFactors
-from loadcurve.ingest.merge import join, label
-from loadcurve.ingest.parsed import Parsed, Rows, Tables
-from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
+from loadcurve.ingest.merge import join
+from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
+from loadcurve.ingest.run_labels import labelled, labelled_runs
 from loadcurve.ingest.run_matching import match_runs, name_reports
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
@@ -24,10 +25,11 @@ from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from loadcurve.ingest.fact_columns import Fact
+    from loadcurve.ingest.merge import Table
 
+# Rows of all tables of a part: enough for the format, and few enough for several parts per process.
+_PART_ROWS = 1_000_000
 _DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes")
 
 
@@ -102,29 +104,55 @@ def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Factors = N
     return matched
 
 
+Write = Callable[[Sequence[Sequence[Placement]]], Iterable[Sequence[Note]]]
+"""Labels groups of files and writes their rows, elsewhere; returns the notes about each group, in order."""
+
+
 def raw_folder_parts(
-    files: Iterable[RawFile], folder: Path, factors: Factors, matched: Matched
-) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
+    files: Iterable[RawFile], folder: Path, factors: Factors, matched: Matched, write: Write | None = None
+) -> "Iterator[tuple[str, Table]]":
     """Yield the tables of files of a folder in parts, ``runs`` last; parameters as for `read_raw_folder`.
 
-    `matched` gets everything else, and is whole when the last part was yielded.
+    `matched` gets everything else, and is whole when the last part was yielded.  With `write`, only the tables ``runs``
+    and ``factors`` are yielded.
     """
     kept, same = join_same_runs(files)
     given = GivenFactors.of(factors)
     facts, started, hosts = _given_facts(folder, kept, given, matched.warnings)
-    kept = [_on_host(file, hosts[path]) if (path := file.path.as_posix()) in hosts else file for file in kept]
-    kept = name_hosts(kept)
-    reports: list = []
-    for name, rows in match_runs(kept, folder.resolve().name, matched, started):
-        if name == "runs":
-            reports.append(rows)
-        else:
-            yield name, rows
+    kept = [replace(file, host=hosts.get(file.path.as_posix(), "")) for file in kept] if hosts else kept
+    placements = match_runs(name_hosts(kept), folder.resolve().name, matched, started)
+    notes: list[Note] = []
+    if write is None:
+        yield from labelled(placements, notes)
+    else:
+        for found in write(list(_groups(placements))):
+            notes += found
+    if notes:
+        from loadcurve.ingest.run_times import note_files  # with pandas, which reports do not need
+
+        note_files(matched, notes)
     matched.origins += same
+    reports = [rows for placement in placements if (rows := labelled_runs(placement)) is not None]
     matched.tables = {"runs": join(reports)} if reports else {}
     _add_facts(matched, facts, given)
     _note_repeats(matched)
     yield from matched.tables.items()
+
+
+def _groups(placements: Iterable[Placement]) -> Iterator[list[Placement]]:
+    """Yield files in groups, each of them a part of the tables; they do not depend on the number of processes."""
+    group: list[Placement] = []
+    rows = 0
+    for placement in placements:
+        tables = placement.file.tables
+        more = sum(tables.count(name) for name in tables if name != "runs")
+        if group and rows + more > _PART_ROWS:
+            yield group
+            group, rows = [], 0
+        group.append(placement)
+        rows += more
+    if group:
+        yield group
 
 
 def _given_facts(
@@ -146,13 +174,6 @@ def _given_facts(
         facts += of_runs
     starts = {fact.run_id: seconds(fact.value) for fact in reversed(facts) if fact.column == "started_at"}
     return facts, starts, hosts
-
-
-def _on_host(file: RawFile, host: str) -> RawFile:
-    """Return a file of a monitor whose rows name their host."""
-    rows = ((name, file.tables.rows(name)) for name in file.tables)
-    named = {name: label(of, host=host) if "host" in SCHEMAS[name].columns else of for name, of in rows}
-    return replace(file, tables=Tables(named))
 
 
 def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> None:

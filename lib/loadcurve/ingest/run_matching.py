@@ -5,14 +5,13 @@ percentiles belong to runs by their folder, their name, or their times.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import printable
-from loadcurve.ingest.merge import label
 from loadcurve.ingest.parsed import Rows
-from loadcurve.ingest.raw_file import Matched, RawFile
+from loadcurve.ingest.raw_file import Matched, Placement, RawFile
 from loadcurve.ingest.run_names import RunNames, name_runs, words
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ def name_reports(files: Iterable[RawFile]) -> dict[PurePosixPath, tuple[str, ...
 
 def match_runs(
     files: Iterable[RawFile], folder_name: str, matched: Matched, started: Mapping[str, float] | None = None
-) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
-    """Yield the tables of the files of a folder in parts: each row with its run and its file.
+) -> list[Placement]:
+    """Return the runs of each file of a folder, with which its rows can be labelled (`loadcurve.ingest.run_labels`).
 
     Where no file holds a report of a load generator, each folder with files is a run, named by its path.
 
@@ -40,60 +39,37 @@ def match_runs(
     folder_name : str
         Name of the folder that is read.
     matched : Matched
-        Gets the runs, warnings, origins, and the start of runs whose reports print none.
+        Gets the runs, and the start of runs whose reports print none.
     started : mapping of str to float, optional
         Run -> its start in s since 1970 UTC, where its report prints none.
     """
     files = list(files)
     named = name_reports(files)
     if not named:
-        yield from _by_folder(files, folder_name)
-        return
+        return [Placement(file, (_folder_of(file, folder_name),)) for file in files]
     reports = [file for file in files if file.path in named]
     others = [file for file in files if file.path not in named]
     matched.runs |= {name: file for file in reports for name in named[file.path]}
     owners = _owners(others, {file.path: named[file.path] for file in reports}) if others else {}
     # ab's report has whole milliseconds, its file of percentiles has decimals.
-    finer = {owners[file.path] for file in others if len(_rows(file, "latency"))}
+    finer = {owners[file.path] for file in others if "latency" in file.tables and file.tables.count("latency")}
+    placements = []
     for file in reports:
-        for name, rows in _of_report(file, named[file.path]):
-            if name != "latency" or finer.isdisjoint(named[file.path]):
-                yield name, rows
+        left_out = frozenset[str]() if finer.isdisjoint(named[file.path]) else frozenset({"latency"})
+        placements.append(Placement(file, named[file.path], left_out=left_out))
     if others:
-        from loadcurve.ingest.run_times import match_times  # with pandas, which reports do not need
+        from loadcurve.ingest.run_times import place_by_times  # with pandas, which reports do not need
 
-        yield from match_times(others, owners, list(_windows(reports, named, started or {})), matched)
+        placements += place_by_times(others, owners, list(_windows(reports, named, started or {})), matched)
+    return placements
 
 
-def _by_folder(files: Iterable[RawFile], folder_name: str) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
-    for file in files:
-        run_id = printable(file.path.parent.as_posix() if file.path.parent.name else folder_name)
-        for name in file.tables:
-            yield name, label(file.tables.rows(name), run_id=run_id, source=file.source)
+def _folder_of(file: RawFile, folder_name: str) -> str:
+    return printable(file.path.parent.as_posix() if file.path.parent.name else folder_name)
 
 
 def _rows(file: RawFile, name: str) -> "pd.DataFrame | Rows":
     return file.tables.rows(name) if name in file.tables else ()
-
-
-def _of_report(file: RawFile, names: Sequence[str]) -> "Iterable[tuple[str, pd.DataFrame | Rows]]":
-    """Yield the tables of a file with reports; with several, each row of a generator belongs to the run of its report.
-
-    Rows of a monitor in such a text, as in a copied terminal session, belong to no run unless there is only one.
-    """
-    for name in file.tables:
-        rows = file.tables.rows(name)
-        if len(names) == 1:
-            yield name, label(rows, run_id=names[0], source=file.source)
-            continue
-        records = rows if isinstance(rows, Sequence) else file.tables[name].to_dict("records")
-        known = dict(enumerate(names))
-        at = [row.get("generator", i if name == "runs" else None) for i, row in enumerate(records)]
-        split = [
-            {**row, "run_id": known.get(i), "source": file.source, **({"generator": 0} if i in known else {})}
-            for row, i in zip(records, at, strict=True)
-        ]
-        yield name, split
 
 
 def _owners(others: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...]]) -> dict[PurePosixPath, str | None]:

@@ -1,8 +1,7 @@
 """Rows of monitors to the runs during which they were sampled."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,27 +10,19 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import printable
-from loadcurve.ingest.merge import join, label
-from loadcurve.ingest.parsed import Rows
-from loadcurve.ingest.raw_file import Matched, RawFile
-from loadcurve.schemas import SCHEMAS
+from loadcurve.ingest.on_disk import OnDisk
+from loadcurve.ingest.parsed import Tables
+from loadcurve.ingest.raw_file import Matched, Note, Placement, RawFile
+from loadcurve.ingest.row_times import span_of, times_of
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    import pyarrow as pa
-
-    Table: TypeAlias = pd.DataFrame | pa.Table | Rows
-
-_Placed = tuple[RawFile, np.ndarray, Sequence[str]]
-"""A file, the number of the run of each of its rows (below 0 for none), and the names of these runs."""
+    pass
 
 # Tools are started and stopped by hand or by scripts, and sar prints whole seconds.
 _TOLERANCE_S = 2.0
 # wrk prints its duration to 10 ms, and a script starts the next run at once.
 _OVERLAP_S = 1.0
 _LISTED = 4  # names in a warning
-_TOGETHER = 20_000  # rows of small tables that are labelled together
 _NONE, _SEVERAL = -1, -2
 
 
@@ -63,16 +54,13 @@ def seconds(time: object) -> float:
     return (stamp.tz_localize("UTC") if stamp.tzinfo is None else stamp).timestamp()
 
 
-def match_times(
+def place_by_times(
     files: Sequence[RawFile],
     owners: Mapping[PurePosixPath, str | None],
     windows: Sequence[Window],
     matched: Matched,
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the tables of monitors with the run of each row, and note in `matched` what has none.
-
-    A file that belongs to a run by its folder or name belongs to this run as a whole, unless its times are those of
-    other runs.  Any other file is divided by its times.
+) -> list[Placement]:
+    """Return the runs to which the rows of monitors may belong.
 
     Parameters
     ----------
@@ -83,45 +71,62 @@ def match_times(
     windows : sequence of Window
         When each run was.
     matched : Matched
-        Gets warnings and origins, and the start of runs whose reports print none.
+        Gets the start of runs whose reports print none.
     """
-    times = {file.path: _times(file) for file in files}
-    spans = {path: (np.nanmin(at), np.nanmax(at)) for path, at in times.items() if np.isfinite(at).any()}
+    spans = {file.path: span for file in files if (span := _span(file.tables))}
     known = {w.run_id: (w.started_at, w.started_at + w.duration_s) for w in windows if w.started_at + w.duration_s > 0}
     written = _by_modification([w for w in windows if w.run_id not in known], spans, owners)
     matched.started |= {run: start for run, (start, _) in written.items()}
     spanned = known | written
-    names, limits = [*spanned], [*spanned.values()]
-    numbers = {name: i for i, name in enumerate(names)}
-    starts = {run: start for run, (start, _) in spanned.items()}
-    whole, divided, lost = [], [], []
-    placed: list[_Placed] = []
+    matched.timed = bool(spanned)
+    numbers = {name: i for i, name in enumerate(spanned)}
+    names, limits = [*spanned], np.array([*spanned.values()]).reshape(-1, 2)
+    placements = []
     for file in files:
         owner = owners[file.path]
-        places = assign(times[file.path], limits)
-        own = numbers.get(owner, _NONE) if owner else _NONE
-        inside, outside = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
-        if owner is not None and (own < 0 or inside >= outside):
-            places, runs = np.broadcast_to(np.intp(0), len(places)), [owner]
-            whole.append(file.path)
-            if own >= 0 and not inside and file.path in spans:
-                matched.warnings.append(
-                    f"{file.source}: its times are not those of run {owner}, to which its name assigns it: name the "
-                    "time zone of its times (timezone=, --timezone), or check the clock of its host"
-                )
-        else:
-            runs = names
-            if owner is not None:
-                matched.warnings.append(f"{file.source}: named like run {owner}, but its times are those of other runs")
-            if not (places >= 0).any():
-                runs = []
-                lost.append(file.path)
-            else:
-                divided.append(file.path)
-                _note_rest(file.source, places, times[file.path], matched)
-        placed.append((file, places, runs))
-    _note_files(matched, whole, divided, lost, bool(spanned))
-    yield from _labelled(placed, starts)
+        first, last = spans.get(file.path, (np.nan, np.nan))
+        touched = (limits[:, 1] >= first) & (limits[:, 0] <= last)
+        if owner in numbers:
+            touched[numbers[owner]] = True
+        of_file = tuple((names[i], *limits[i].tolist()) for i in np.flatnonzero(touched))
+        placements.append(Placement(file, owner=owner, windows=of_file))
+    return placements
+
+
+def runs_of_rows(placement: Placement) -> tuple[np.ndarray, list[tuple[str, float]], Note]:
+    """Return the runs of the rows of a monitor's file, whose times are read for this.
+
+    A file that belongs to a run by its folder or name belongs to this run as a whole, unless its times are those of
+    other runs.  Any other file is divided by its times.
+
+    Returns
+    -------
+    places : numpy.ndarray
+        Number of the run of each row, one table after the other; below 0 for none.
+    runs : list of (str, float)
+        Names of these runs, and the start of each in s since 1970 UTC, NaN if unknown.
+    note : Note
+        What the times showed.
+    """
+    file, owner, windows = placement.file, placement.owner, placement.windows or ()
+    times = times_of(file.tables)
+    places = assign(times, [(start, end) for _, start, end in windows])
+    runs = [(name, start) for name, start, _ in windows]
+    own = next((i for i, (name, _) in enumerate(runs) if name == owner), _NONE)
+    inside, outside = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
+    if owner is not None and (own < 0 or inside >= outside):
+        began = runs[own][1] if own >= 0 else np.nan
+        warnings = []
+        if own >= 0 and not inside and np.isfinite(times).any():
+            warnings.append(
+                f"{file.source}: its times are not those of run {owner}, to which its name assigns it: name the "
+                "time zone of its times (timezone=, --timezone), or check the clock of its host"
+            )
+        return np.broadcast_to(np.intp(0), len(places)), [(owner, began)], Note(file.path, "whole", tuple(warnings))
+    warnings = [f"{file.source}: named like run {owner}, but its times are those of other runs"] if owner else []
+    if not (places >= 0).any():
+        return places, [], Note(file.path, "lost", tuple(warnings))
+    return places, runs, Note(file.path, "divided", (*warnings, *_rest(file.source, places, times)))
 
 
 def assign(times: np.ndarray, windows: Sequence[tuple[float, float]]) -> np.ndarray:
@@ -152,31 +157,8 @@ def assign(times: np.ndarray, windows: Sequence[tuple[float, float]]) -> np.ndar
     return result
 
 
-def _times(file: RawFile) -> np.ndarray:
-    """Times of the rows of a file's tables, one table after the other; NaN for rows without a time."""
-    return np.concatenate([np.empty(0), *(_seconds_of(file.tables.rows(name)) for name in file.tables)])
-
-
-def _seconds_of(rows: "pd.DataFrame | pa.Table | Rows") -> np.ndarray:
-    """Times of rows in s since 1970 UTC; NaN for rows without a time."""
-    if isinstance(rows, Sequence):
-        times = [row.get("time") for row in rows]
-        known = [time for time in times if isinstance(time, datetime) and time.tzinfo]
-        if len(known) == len(times):
-            return np.array([time.timestamp() for time in known], float)
-        stamps = pd.Series(pd.to_datetime(times, utc=True)) if any(time is not None for time in times) else None
-    else:
-        stamps = _instants(rows)
-    if stamps is None:
-        return np.full(len(rows), np.nan)
-    return (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(float)
-
-
-def _instants(table: "pd.DataFrame | pa.Table") -> pd.Series | None:
-    """Column `time` of a table in UTC; None if it has none."""
-    if not isinstance(table, pd.DataFrame):
-        table = table.select([name for name in ("time",) if name in table.column_names]).to_pandas()
-    return pd.to_datetime(table["time"], utc=True) if "time" in table and len(table) else None
+def _span(tables: Tables) -> tuple[float, float] | None:
+    return tables.span if isinstance(tables, OnDisk) else span_of(tables)
 
 
 def _by_modification(
@@ -207,82 +189,34 @@ def _by_modification(
     return {run: found[run] for run in found if fits(run)}
 
 
-def _labelled(placed: Iterable[_Placed], starts: Mapping[str, float]) -> "Iterator[tuple[str, Table]]":
-    """Yield the tables of files with the run of each row, and the time since the start of this run.
-
-    Small tables of one name are joined first: labelling a DataFrame takes as long as parsing a hundred rows.
-    """
-    waiting: dict[str, list[tuple[Table, np.ndarray, np.ndarray, str]]] = {}
-    for file, places, runs in placed:
-        names = np.array([*runs, None], object)
-        began = np.array([*(starts.get(run, np.nan) for run in runs), np.nan])
-        at = 0
-        for name in file.tables:
-            rows = file.tables.rows(name)
-            mine = np.maximum(places[at : at + len(rows)], _NONE)  # the last of `names` and `began`
-            at += len(rows)
-            is_arrow = not isinstance(rows, Sequence | pd.DataFrame)
-            parts = waiting.setdefault(name, [])
-            if not is_arrow:
-                parts.append((rows, names[mine], began[mine], file.source))
-            if parts and (is_arrow or sum(len(part) for part, *_ in parts) >= _TOGETHER):
-                yield name, _joined(name, parts)
-                parts.clear()
-            if is_arrow:
-                is_one = len(runs) == 1 and bool((mine >= 0).all())
-                run_id = runs[0] if is_one else pd.Series(names[mine], dtype="str")
-                yield name, label(rows, run_id=run_id, source=file.source, **_elapsed(name, rows, began[mine]))
-    yield from ((name, _joined(name, parts)) for name, parts in waiting.items() if parts)
-
-
-def _joined(name: str, parts: "Sequence[tuple[Table, np.ndarray, np.ndarray, str]]") -> pd.DataFrame:
-    tables, runs, began, sources = zip(*parts, strict=True)
-    rows = join(tables)
-    frame = pd.DataFrame(list(rows)) if isinstance(rows, Sequence) else rows
-    source = np.repeat(np.array(sources, object), [len(table) for table in tables])
-    run_ids = pd.Series(np.concatenate(runs), frame.index, dtype="str")
-    return frame.assign(run_id=run_ids, source=source, **_elapsed(name, frame, np.concatenate(began)))
-
-
-def _elapsed(name: str, table: "pd.DataFrame | pa.Table", began: np.ndarray) -> dict[str, pd.Series]:
-    """Return the column `elapsed_s` if the table has it and knows times, from the start of each row's run in s."""
-    times = _instants(table) if "elapsed_s" in SCHEMAS[name].columns else None
-    if times is None:
-        return {}
-    start = pd.Series(pd.to_datetime(began, unit="s", utc=True), times.index)
-    return {"elapsed_s": (times - start).dt.total_seconds()}
-
-
-def _note_rest(source: str, places: np.ndarray, times: np.ndarray, matched: Matched) -> None:
+def _rest(source: str, places: np.ndarray, times: np.ndarray) -> Iterator[str]:
     timed = int(np.isfinite(times).sum())
     for place, what in ((_NONE, "outside all runs"), (_SEVERAL, "within several runs at once")):
         rows = int(((places == place) & np.isfinite(times)).sum())
         if rows:
-            matched.warnings.append(f"{source}: {rows:,} of {timed:,} rows have a time {what} and belong to no run")
+            yield f"{source}: {rows:,} of {timed:,} rows have a time {what} and belong to no run"
 
 
-def _note_files(
-    matched: Matched,
-    whole: Sequence[PurePosixPath],
-    divided: Sequence[PurePosixPath],
-    lost: Sequence[PurePosixPath],
-    timed: bool,
-) -> None:
+def note_files(matched: Matched, notes: Sequence[Note]) -> None:
+    """Add what the times of all files showed to the warnings and origins."""
+    how = {kind: [note.path for note in notes if note.how == kind] for kind in ("whole", "divided", "lost")}
+    matched.warnings += [warning for note in notes for warning in note.warnings]
     if matched.started:
         matched.origins.append(
             f"started_at of {_count(len(matched.started), 'run')}: the time at which the report was last written, "
             "minus the duration; the times of the monitors fit"
         )
-    if whole:
-        matched.origins.append(f"run of {_listed(whole)}: the folder or the name of the file")
-    if divided:
-        matched.origins.append(f"run of each row of {_listed(divided)}: the time of the row")
-    if lost:
-        why = "their times are outside all runs" if timed else "the reports print no start time"
+    if how["whole"]:
+        matched.origins.append(f"run of {_listed(how['whole'])}: the folder or the name of the file")
+    if how["divided"]:
+        matched.origins.append(f"run of each row of {_listed(how['divided'])}: the time of the row")
+    if how["lost"]:
+        why = "their times are outside all runs" if matched.timed else "the reports print no start time"
         matched.warnings.append(
-            f"{_listed(lost)}: left out, because no report has the same name or is alone in the folder, and {why}; "
-            "name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
-            "name the start of each run in factors.csv (started_at), or name the time zone of the file (timezone=)"
+            f"{_listed(how['lost'])}: left out, because no report has the same name or is alone in the folder, and "
+            f"{why}; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
+            "name the start of each run in factors.csv (started_at), or name the time zone of the file "
+            "(timezone=, --timezone)"
         )
 
 

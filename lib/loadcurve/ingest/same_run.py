@@ -1,5 +1,7 @@
 """Two files that report the same run, such as the text and the JSON of one attack, into one run.
 
+A report beside its packed copy, ``c64.txt`` beside ``c64.txt.gz`` as ``gzip -k`` leaves them, is one run.
+
 Two files of one folder and one stem, of which one is data (``c64.vegeta.txt``, ``c64.vegeta.json``), with one report
 each of the same tool, are the same run if the reports count the same requests in the same time.
 """
@@ -12,6 +14,7 @@ from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.run_names import stem
 
 _DATA = (".csv", ".json", ".jtl", ".xml")
+_PACKED = (".bz2", ".gz", ".xz", ".zst")
 _SAME = 0.005
 """Relative difference of throughput and duration; JSON has more digits than the text, which has three."""
 
@@ -26,13 +29,12 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
     files : iterable of RawFile
         Files of a folder.
     """
-    kept = list(files)
+    kept, lines = _without_copies(files)
     reports: dict[tuple, list[RawFile]] = {}
     for file in kept:
         if runs := _rows(file):
             key = file.path.parent, stem(file.path.name), runs[0].get("tool")
             reports.setdefault(key, []).extend([file] * (len(runs) == 1))
-    lines = []
     for group in reports.values():
         for one, other in pairwise(group):
             joined = _join(one, other) if (one.path.suffix in _DATA) != (other.path.suffix in _DATA) else None
@@ -43,6 +45,24 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
             lines.append(f"{left.source}: reports the same run as {text.source}, so it is not a run of its own")
             break
     return kept, lines
+
+
+def _without_copies(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
+    """Return the files without packed copies of others of their folder with the same reports, and a line for each."""
+    every = list(files)
+    reports = {file.path: _numbers(file) for file in every if "runs" in file.tables}
+    kept, lines = [], []
+    for file in every:
+        plain = file.path.with_suffix("")
+        if file.path.suffix in _PACKED and reports.get(plain) == _numbers(file):
+            lines.append(f"{file.source}: a packed copy of {plain.name}, so it is not a run of its own")
+        else:
+            kept.append(file)
+    return kept, lines
+
+
+def _numbers(file: RawFile) -> str:
+    return repr([{**row, "source": None} for row in _rows(file)])
 
 
 def _join(one: RawFile, other: RawFile) -> tuple[RawFile, RawFile] | None:

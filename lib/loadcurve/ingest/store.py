@@ -8,6 +8,7 @@ list named by LOADCURVE_READS for make, as a compiler writes its `.d` files.
 
 import functools
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -243,10 +244,11 @@ def _is_whole(folder: Path, names: Iterable[str]) -> bool:
 
 def _state(folder: Path) -> str:
     """Names, sizes and times of a study's files and of the parsers, as one digest."""
+    found = [os.path.join(top, name) for top, *names in os.walk(folder) for name in itertools.chain(*names)]  # noqa: PTH118
     digest = hashlib.sha256()
-    for path in (folder, *sorted(folder.rglob("*")), *_PARSERS):
+    for path in (os.fspath(folder), *sorted(found), *map(str, _PARSERS)):
         try:
-            facts = path.lstat()
+            facts = os.lstat(path)
         except FileNotFoundError:  # a draft that a launch has renamed since it was listed
             continue
         digest.update(os.fsencode(path) + f"\0{facts.st_size} {facts.st_mtime_ns}\0".encode())

@@ -25,6 +25,8 @@ def parse_each(
     name: Callable[[Path], str] = str,
     each: Callable[[Callable[[Command], list[Outcome]], Iterable[Command]], Iterable[list[Outcome]]] = map,
     store: Path | None = None,
+    *,
+    store_all: bool = False,
 ) -> Iterator[Outcome]:
     """Parse files one after the other; yield the tables of each, or the line that explains why it was refused.
 
@@ -42,8 +44,11 @@ def parse_each(
         Calls a function, which can be pickled, on each command; returns the results in order.
     store : pathlib.Path, optional
         Folder to which large tables go (`loadcurve.ingest.on_disk`).
+    store_all : bool
+        Whether small tables go there, too.
     """
-    parse = functools.partial(_parse_command, hints or Hints(), recording_text, name, store)
+    keep = functools.partial(stored, folder=store, small=store_all) if store else _same
+    parse = functools.partial(_parse_command, hints or Hints(), recording_text, name, keep)
     for outcomes in each(parse, paired(files)):
         yield from outcomes
 
@@ -52,7 +57,7 @@ def _parse_command(
     hints: Hints,
     recording_text: Callable[[bytes], str] | None,
     name: Callable[[Path], str],
-    store: Path | None,
+    keep: Callable[[Parsed], Parsed],
     command: Command,
 ) -> list[Outcome]:
     """Parse the files of one command; depends on nothing else, so it may run in any process that sees the files."""
@@ -60,7 +65,7 @@ def _parse_command(
     def read(file: Path) -> Outcome:
         try:
             parsed = parse_bytes(content(file, hints.max_bytes), name(file), hints, recording_text)
-            return file, parsed if store is None else stored(parsed, store), ""
+            return file, keep(parsed), ""
         except LoadcurveError as error:
             return file, None, str(error)
         except MemoryError:
@@ -71,6 +76,10 @@ def _parse_command(
     if len(parsed) == 2 and (both := joined(*parsed)):
         return [(command[0], both, "")]
     return [each for each in streams if len(streams) == 1 or each[1] or content(each[0], hints.max_bytes).strip()]
+
+
+def _same(parsed: Parsed) -> Parsed:
+    return parsed
 
 
 def paired(files: Iterable[Path]) -> Iterator[Command]:

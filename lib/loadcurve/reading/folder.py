@@ -1,23 +1,29 @@
 """The files of a folder: one after the other, and with the run of every row."""
 
+import contextlib
 import functools
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, cast
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.ingest.files import files_of, is_folder
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
-from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
+from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
+from loadcurve.ingest.table_parts import Parts
 from loadcurve.many_files import ManyFiles
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.studies import RUN_S
 from loadcurve.study import manifest
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 # Files in a study's folder that belong to no run; fault.yml describes a fault that was recorded on purpose.
 _OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", manifest.NAME)
@@ -29,6 +35,8 @@ def read_each(
     workers: int = 0,
     leave_out: Collection[Path] = (),
     store: Path | None = None,
+    client: "Client | None" = None,
+    called: str = "",
 ) -> Iterator[Reading]:
     """Yield the reading of a file, or of each file of a folder in turn, so that only a few are in memory at a time.
 
@@ -46,29 +54,52 @@ def read_each(
     leave_out : collection of pathlib.Path
         Resolved paths of files of the folder that are no raw files.
     store : pathlib.Path, optional
-        Folder to which the large tables of files go, checked and as Arrow (`loadcurve.ingest.on_disk`).  Files are then
-        read in any order, the largest first.
+        Folder to which the large tables of files go, and of a large folder all tables but reports and hosts
+        (`loadcurve.ingest.on_disk`).  Files are then read in any order, the largest first.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers read the files, under the same absolute paths.
+    called : str
+        Name of the path in the column `source` and in messages; by default the path.
     """
-    path = Path(path)
+    path, shown = Path(path), cast("Callable[[Path], str]", str)
+    if client is not None or called not in ("", str(path)):
+        path, shown = path.absolute(), functools.partial(_called, path.absolute(), called or str(path))
     in_a_folder = is_folder(path)
     files = files_of(path)
     if in_a_folder and not files:
-        yield refused(printable(str(path)), no_files(path))
+        yield refused(printable(shown(path)), no_files(path))
     runs = _recorded_runs(files) if in_a_folder else ()
     known = {run.parent / name for run in runs for name in _OF_A_STUDY} | {path / FACTORS}
     raw = (file for file in files if file not in known and not (leave_out and file.resolve() in leave_out))
     files_of_run, loose = _by_run(raw, runs)
-    many = ManyFiles(files, workers)
+    many = ManyFiles(files, workers, client)
     with many.showing_progress():
-        yield from many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run, RUN_S)
-        yield from _gaps(runs)
-        each = functools.partial(many.each, files_of=_files_of_command, lost=_lost_command, largest_first=bool(store))
-        for file, parsed, why in parse_each(loose, hints, recording_text, each=each, store=store):
-            yield Reading(printable(str(file)), parsed or Parsed(""), why, file=file if in_a_folder else None)
+        read_recorded = functools.partial(_read_recorded, shown)
+        yield from many.each(read_recorded, runs, files_of_run.__getitem__, functools.partial(_lost_run, shown), RUN_S)
+        yield from _gaps(runs, shown)
+        lost = functools.partial(_lost_command, shown)
+        each = functools.partial(many.each, files_of=_files_of_command, lost=lost, largest_first=bool(store))
+        all_tables = store is not None and many.is_large
+        for file, parsed, why in parse_each(loose, hints, recording_text, shown, each, store, store_all=all_tables):
+            yield Reading(printable(shown(file)), parsed or Parsed(""), why, file=file if in_a_folder else None)
+
+
+def _called(folder: Path, name: str, file: Path) -> str:
+    """Return the path of a file below a folder that the caller named so."""
+    below = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
+    return name if below == "." else below if name == "." or below == str(file) else f"{name}/{below}"
 
 
 def read_matched(
-    path: Path, hints: Hints, workers: int = 0, factors: Factors = None, *, store: bool = False
+    path: Path,
+    hints: Hints,
+    workers: int = 0,
+    factors: Factors = None,
+    *,
+    store: bool = False,
+    parts: Parts | None = None,
+    client: "Client | None" = None,
+    called: str = "",
 ) -> Iterator[Reading]:
     """Yield the readings of a folder, with the run of every row.
 
@@ -87,21 +118,37 @@ def read_matched(
     store : bool
         Whether large tables wait on disk until all files are read, so that they need not fit into memory together; they
         are then Arrow tables.
+    parts : Parts, optional
+        Where the processes that label the rows of files write their tables.  They are then not yielded, except for
+        ``runs``, ``factors`` and the tables of recorded runs.
+    client, called
+        As in `read_each`.
     """
     from loadcurve.ingest.raw_folder import raw_folder_parts  # with declarations that workers do not need
 
     given = GivenFactors.of(factors)
     files: list[RawFile] = []
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as place:
-        for reading in read_each(path, hints, workers, given.files, Path(place) if store else None):
+    with contextlib.ExitStack() as stack:
+        place = parts.store if parts else None
+        if store and parts is None:
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loadcurve-")))
+        for reading in read_each(path, hints, workers, given.files, place and place.absolute(), client, called):
             if reading.file is None or reading.refused:
                 yield reading
                 continue
-            at = PurePosixPath(reading.file.relative_to(path))
+            at = PurePosixPath(reading.file.relative_to(path.absolute() if reading.file.is_absolute() else path))
             files.append(RawFile(at, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
             yield replace(reading, parsed=replace(reading.parsed, tables=Tables()))
         matched = Matched({}, {})
-        for name, rows in raw_folder_parts(files, path, given, matched):
+
+        def write(groups: Sequence[Sequence[Placement]]) -> Iterator[Sequence[Note]]:
+            assert parts is not None
+            many = ManyFiles((path / file.path for file in files), workers, client)
+            for rows, notes in many.spread(parts.function(), parts.numbered(groups)):
+                parts.rows.update(rows)
+                yield notes
+
+        for name, rows in raw_folder_parts(files, path, given, matched, write if parts else None):
             yield Reading(str(path), Parsed("", Tables({name: rows})), labelled=True)
         if matched.warnings or matched.origins:
             notes = Parsed("", {}, tuple(matched.warnings), origins=tuple(matched.origins))
@@ -130,12 +177,12 @@ def _files_of_command(command: Command) -> tuple[Path, ...]:
     return tuple(file for file in command if file)
 
 
-def _lost_run(folder: Path, why: str) -> Reading:
-    return refused(str(folder), ParseError(0, "a run that can be read", why, str(folder)))
+def _lost_run(shown: Callable[[Path], str], folder: Path, why: str) -> Reading:
+    return refused(shown(folder), ParseError(0, "a run that can be read", why, shown(folder)))
 
 
-def _lost_command(command: Command, why: str) -> list[Outcome]:
-    return [(command[0], None, str(ParseError(0, "a file that can be read", why, str(command[0]))))]
+def _lost_command(shown: Callable[[Path], str], command: Command, why: str) -> list[Outcome]:
+    return [(command[0], None, str(ParseError(0, "a file that can be read", why, shown(command[0]))))]
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
@@ -144,7 +191,7 @@ def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(folder for folder in folders if (folder.absolute().parent / "study.yml").is_file())
 
 
-def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
+def _gaps(runs: Iterable[Path], shown: Callable[[Path], str]) -> Iterator[Reading]:
     """Yield a reading for each missing run of a study, if the whole study was read."""
     from loadcurve.ingest.folder import read_gaps
 
@@ -153,19 +200,19 @@ def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
         if file.is_file():
             try:
                 found = read_gaps(folder.resolve())
-                filled = {name: rows.assign(source=str(file)) for name, rows in found.tables.items() if len(rows)}
-                yield Reading(str(file), Parsed("", Tables(filled), found.warnings), labelled=True)
+                filled = {name: rows.assign(source=shown(file)) for name, rows in found.tables.items() if len(rows)}
+                yield Reading(shown(file), Parsed("", Tables(filled), found.warnings), labelled=True)
             except LoadcurveError as error:
-                yield refused(str(file), error)
+                yield refused(shown(file), error)
 
 
-def _read_recorded(folder: Path) -> Reading:
+def _read_recorded(shown: Callable[[Path], str], folder: Path) -> Reading:
     from loadcurve.ingest.folder import read_run_folder
 
     try:
         found = read_run_folder(folder.resolve())
     except LoadcurveError as error:
-        return refused(str(folder), error)
+        return refused(shown(folder), error)
     filled = {name: rows for name, rows in found.tables.items() if len(rows)}
-    named = {name: rows.assign(source=str(folder) + "/" + rows["source"]) for name, rows in filled.items()}
-    return Reading(str(folder), Parsed("", Tables(named), found.warnings), labelled=True)
+    named = {name: rows.assign(source=shown(folder) + "/" + rows["source"]) for name, rows in filled.items()}
+    return Reading(shown(folder), Parsed("", Tables(named), found.warnings), labelled=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
+from loadcurve.files.remote import is_url, local_copy
 from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
@@ -46,7 +47,8 @@ def read(
     Parameters
     ----------
     path : str or pathlib.Path
-        File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder.
+        File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder, or a URL of either, such as
+        ``s3://bucket/folder``, of which a temporary copy is read.
     tool : str, optional
         ``TOOL`` or ``TOOL:VARIANT``; by default recognised from the text of each file.
     timezone : str
@@ -85,6 +87,9 @@ def read(
     from loadcurve import tables
 
     check_type("path", path, str | Path, "the path of a file or a folder")
+    if is_url(path):
+        with local_copy(str(path)) as copy:
+            return read(copy, tool, timezone, log_format, max_bytes, factors).renamed(str(copy), str(path).rstrip("/"))
     path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
     recorded = (path / "study.yml").is_file()
     if is_folder(path):

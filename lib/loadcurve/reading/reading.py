@@ -47,6 +47,11 @@ class Reading:
         named = "" if self.labelled else f"{self.source}: "
         return [named + warning for warning in self.parsed.warnings]
 
+    def renamed(self, old: str, new: str) -> "Reading":
+        """Return the same reading with the text `old` replaced in the names of files."""
+        parsed, source, why = self.parsed.renamed(old, new), self.source, self.refused
+        return replace(self, source=source.replace(old, new), parsed=parsed, refused=why.replace(old, new))
+
     def only(self, table: str) -> "Reading":
         """Return the same reading without its other tables."""
         kept = {name: self.parsed.tables.rows(name) for name in self.parsed.tables if name == table}

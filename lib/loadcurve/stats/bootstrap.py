@@ -5,13 +5,15 @@ narrow, and a warning says so: use `find_ratio` then.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1, floats
+from loadcurve.arrays import Array, Integers, between_0_and_1, floats
+from loadcurve.cluster import map_items
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import relative_variances, two_groups, welch_degrees
 from loadcurve.stats.estimate import Estimate
@@ -19,8 +21,11 @@ from loadcurve.stats.estimate import Estimate
 _Centre = Callable[..., Any]  # np.mean or np.median, with or without an axis
 # Runs of either server from which on a 95 % interval covers 93 % and more in simulation (notebook 44, its table).
 _ENOUGH_RUNS = {"expanded percentile": 5, "percentile": 30, "BCa": 30}
-# Draws of single samples that a bootstrap may take in all, some ten seconds; and at once, some 16 MB.
+# Draws of single samples that a bootstrap may take in all, some ten seconds, and ten times as many on several
+# processors; and at once, some 16 MB.
 _MAX_DRAWS, _DRAWS_AT_ONCE = 2_000_000_000, 2_000_000
+# A part of the draws, about a second, has random numbers of its own; with fewer draws there is one part.
+_DRAWS_OF_A_PART = 100_000_000
 
 
 def find_bootstrap_ratio(
@@ -32,6 +37,8 @@ def find_bootstrap_ratio(
     level: float = 0.95,
     resamples: int = 10_000,
     interval: str = "expanded percentile",
+    workers: int = 1,
+    scheduler: str = "",
 ) -> Estimate:
     """Ratio of A to B over runs with a hierarchical bootstrap interval.
 
@@ -51,6 +58,11 @@ def find_bootstrap_ratio(
         How often the study is drawn again, >= 100.
     interval : str
         ``expanded percentile``, ``percentile`` or ``BCa``.  The first covers best with few runs.
+    workers : int
+        Number of processes that draw where samples times resamples exceed 100 million; 0 for one per processor.
+    scheduler : str
+        Address of a Dask scheduler that draws instead, or ``local`` (`loadcurve.cluster`).  The result is the same for
+        any number of processes.
 
     Returns
     -------
@@ -61,7 +73,9 @@ def find_bootstrap_ratio(
     ------
     ValueRuleError
         When an argument breaks its rule, or samples are so many that the draws would take minutes: give the mean of
-        each run then.
+        each run then, or several processes.
+    LoadcurveError
+        When the scheduler does not respond.
 
     Notes
     -----
@@ -85,7 +99,8 @@ def find_bootstrap_ratio(
     if resamples < 100:
         raise ValueRuleError("resamples", ">= 100", resamples)
     between_0_and_1("level", level)
-    samples = [_samples("a", a, resamples), _samples("b", b, resamples)]
+    most = (_MAX_DRAWS if workers == 1 and not scheduler else 10 * _MAX_DRAWS) // resamples
+    samples = [_samples("a", a, most), _samples("b", b, most)]
     own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
     first, second, warnings = two_groups(*own)
     centre: _Centre = np.mean if quantile is None else np.median
@@ -94,8 +109,10 @@ def find_bootstrap_ratio(
     if min(first.size, second.size) == 1:
         return Estimate(ratio, np.nan, np.nan, level, of, tuple(warnings))
     rng = np.random.default_rng(seed)
+    means = partial(_means_in_parts, rng=rng, workers=workers, scheduler=scheduler)
     above, below = (
-        _replicates(known, runs, quantile, resamples, rng) for known, runs in zip((first, second), samples, strict=True)
+        _replicates(known, runs, quantile, resamples, rng, means)
+        for known, runs in zip((first, second), samples, strict=True)
     )
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
     if min(first.size, second.size) < _ENOUGH_RUNS[interval]:
@@ -107,7 +124,7 @@ def find_bootstrap_ratio(
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
 
 
-def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -> Array | list[Array]:
+def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], most: int) -> Array | list[Array]:
     """One number for each run as one array, else the samples of each run as a list of arrays."""
     listed: Any = runs  # a sequence, which ArrayLike need not be
     if hasattr(runs, "to_numpy") or all(np.ndim(run) == 0 for run in listed):
@@ -117,8 +134,7 @@ def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -
         if run.ndim != 1 or not run.size or (run <= 0).any():
             raise ValueRuleError(name, "runs of one or more samples > 0", run)
     total = sum(run.size for run in every)
-    if total * resamples > _MAX_DRAWS:
-        most = _MAX_DRAWS // resamples
+    if total > most:
         raise ValueRuleError(name, f"at most {most} samples in all (give the mean of each run)", total)
     return every
 
@@ -140,21 +156,42 @@ def _replicates(
     quantile: float | None,
     resamples: int,
     rng: np.random.Generator,
+    means: Callable[[list[Array], Integers], Array],
 ) -> Array:
     """Centre of each resample: runs drawn with replacement, then the samples of each run drawn."""
     chosen = rng.integers(own.size, size=(resamples, own.size))
     values = own[chosen]
     if isinstance(samples, list):
-        for number, run in enumerate(run for run in samples if not np.isnan(run).any()):
-            where = chosen == number
-            times = int(where.sum())
-            values[where] = (
-                _drawn_means(run, times, rng) if quantile is None else _drawn_quantiles(run, quantile, times, rng)
-            )
+        known = [run for run in samples if not np.isnan(run).any()]
+        times = np.bincount(chosen.ravel(), minlength=own.size)
+        if quantile is None:
+            found = means(known, times)
+        else:
+            pairs = zip(known, times, strict=True)
+            found = np.concatenate([_drawn_quantiles(run, quantile, count, rng) for run, count in pairs])
+        for number, of_run in enumerate(np.split(found, np.cumsum(times)[:-1])):
+            values[chosen == number] = of_run
     return values.mean(axis=1) if quantile is None else np.median(values, axis=1)
 
 
-def _drawn_means(run: Array, times: int, rng: np.random.Generator) -> Array:
+def _means_in_parts(
+    runs: list[Array], times: Integers, *, rng: np.random.Generator, workers: int, scheduler: str
+) -> Array:
+    """Means of so many resamples of each run, one run after the other; any number of processes draws the same."""
+    pairs = list(zip(runs, times.tolist(), strict=True))
+    if sum(run.size * count for run, count in pairs) <= _DRAWS_OF_A_PART:
+        return np.concatenate([_drawn_means((run, count, rng)) for run, count in pairs])
+    parts = (
+        (run, min(step, count - start), rng.spawn(1)[0])
+        for run, count in pairs
+        for step in [max(1, _DRAWS_OF_A_PART // run.size)]
+        for start in range(0, count, step)
+    )
+    return np.concatenate(list(map_items(_drawn_means, parts, workers, scheduler)))
+
+
+def _drawn_means(part: tuple[Array, int, np.random.Generator]) -> Array:
+    run, times, rng = part
     step = max(1, _DRAWS_AT_ONCE // run.size)
     parts = [min(step, times - start) for start in range(0, times, step)]
     return np.concatenate([run[rng.integers(run.size, size=(part, run.size))].mean(axis=1) for part in parts])

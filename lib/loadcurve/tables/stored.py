@@ -120,8 +120,8 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     source : str, pathlib.Path or pandas.DataFrame
-        Name of a declared table, a Parquet file, or any table.  A file of another program, or a column that loadcurve
-        does not declare, has the unit that its name ends in and no meaning.
+        Name of a declared table, a Parquet file or a folder with its parts, or any table.  A file of another program,
+        or a column that loadcurve does not declare, has the unit that its name ends in and no meaning.
 
     Raises
     ------
@@ -142,7 +142,8 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     import pyarrow.parquet as pq  # with file systems of clouds, which an audit of a file does not need
 
     try:
-        schema = pq.read_schema(source)
+        parts = sorted(Path(source).glob("[!.]*.parquet"))
+        schema = pq.read_schema(parts[0] if parts else source)
     except (OSError, pa.ArrowException) as error:
         got = getattr(error, "strerror", None) or str(error).split(". ")[0]
         raise LoadcurveError(printable(f"{source}: expected a Parquet file, got {got}")) from None

@@ -80,6 +80,58 @@ def test_a_report_that_cannot_be_is_kept_and_warned_of(case, right, wrong, said)
     assert any(said in warning for warning in more) if said else not more, odd.warnings
 
 
+FAILED_CALLS = """Ended after 2s : 100 calls. qps=50
+Aggregated Function Time : count 100 avg 0.002 +/- 0.0001 min 0.001 max 0.003 sum 0.2
+>= 0.001 <= 0.003 , 0.002 , 100.00, 100
+# target 50% 0.002
+Code  -1 : 100 (100.0 %)
+All done 100 calls (plus 0 warmup) 2.000 ms avg, 50.0 qps
+"""
+NO_SAMPLE = "summary = 0 in 00:00:00 = 0.0/s Avg: 0 Min: 9223372036854775807 Max: -9223372036854775808 Err: 0 (0.00%)\n"
+NO_USER = """\
+ Type     Name                     # reqs      # fails |    Avg     Min     Max    Med |   req/s  failures/s
+--------|-------------------------|-------|-------------|-------|-------|-------|-------|--------|-----------
+         Aggregated                      0     0(0.00%) |      0       0       0      0 |    0.00        0.00
+"""
+NO_SUCCESS = """Summary:
+  Success rate:\t0.00%
+  Total:\t0.1 secs
+  Average:\t0.0000 secs
+  Requests/sec:\t200.0
+
+Error distribution:
+  [20] Connection refused
+"""
+REFUSED = """Requests      [total, rate, throughput]         50, 51.04, 0.00
+Duration      [total, attack, wait]             979.927ms, 979.613ms, 314.413µs
+Latencies     [min, mean, 50, 90, 95, 99, max]  164µs, 290.957µs, 268.115µs, 393.918µs, 417.02µs, 820.052µs, 820.052µs
+Bytes In      [total, mean]                     0, 0.00
+Success       [ratio]                           0.00%
+Status Codes  [code:count]                      0:50
+"""
+REFUSED_JSON = """{"latencies": {"total": 14547877, "mean": 290957, "50th": 268115, "max": 820052, "min": 164099},
+"duration": 979613043, "wait": 314413, "requests": 50, "rate": 51.04, "throughput": 0, "success": 0,
+"status_codes": {"0": 50}, "errors": [], "buckets": {"0": 50, "2000000": 0}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("fortio", FAILED_CALLS), ("jmeter", NO_SAMPLE), ("locust", NO_USER), ("oha", NO_SUCCESS), ("vegeta", REFUSED),
+        ("vegeta:json", REFUSED_JSON),
+    ],
+)  # fmt: skip
+def test_without_a_response_there_is_no_response_time(tool, text):
+    """What is printed is 0, or the time until a connection failed; of k6 there is a fixture, `refused`."""
+    parsed = form_of(*f"{tool}:".split(":")[:2]).parse(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert run["requests"] == 0
+    assert run.filter(regex="^latency_.*_s$").dropna().empty
+    assert not any(len(parsed.tables[name]) for name in ("latency", "histogram") if name in parsed.tables)
+    assert sum("check the address and that the server listens" in warning for warning in parsed.warnings) == 1
+
+
 def test_a_rate_that_is_not_the_requests_of_the_time():
     row = {"generator": 0, "requests": 1000, "duration_s": 10.0, "throughput_rps": 500.0}
     assert "500 requests/s over 10.0 s is not the 1,000 requests" in contradictions(Parsed("siege", {"runs": [row]}))[0]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import find_bootstrap_ratio, find_ratio, summarise_ratios
+from loadcurve.stats import bootstrap, find_bootstrap_ratio, find_ratio, summarise_ratios
 from loadcurve.stats.bootstrap import _drawn_quantiles
 from validation.coverage import summarise_coverage
 
@@ -89,8 +89,28 @@ def test_wrong_arguments_are_refused(change, name):
 def test_wrong_samples_are_refused():
     with pytest.raises(ValueRuleError, match="a must be"):
         find_bootstrap_ratio([[1, -1], [1, 2]], [1, 2], seed=1)
-    with pytest.raises(ValueRuleError, match="at most 200000 samples"):
-        find_bootstrap_ratio([np.ones(150_000)] * 2, [1, 2], seed=1)
+
+
+@pytest.mark.slow
+def test_any_number_of_processes_draws_the_same(monkeypatch):
+    """Each part of the draws has random numbers of its own; two thirds of the parts are whole."""
+    monkeypatch.setattr(bootstrap, "_DRAWS_OF_A_PART", 1000)
+    a, b = ([np.random.default_rng(run).lognormal(centre, 1, 30) for run in range(6)] for centre in (0, 0.5))
+    options = {"seed": 5, "resamples": 100}
+    alone = find_bootstrap_ratio(a, b, **options)
+    for more in ({"workers": 2}, {"workers": 2, "scheduler": "local"}):
+        assert find_bootstrap_ratio(a, b, **options, **more) == alone
+    monkeypatch.undo()
+    in_one = find_bootstrap_ratio(a, b, **options)
+    assert in_one != alone, "few draws are one part"
+    assert in_one.value == alone.value and in_one.lo == pytest.approx(alone.lo, rel=0.15)
+
+
+def test_several_processes_may_draw_more():
+    for options in ({}, {"workers": 2}):
+        most = 2_000_000 if options else 200_000
+        with pytest.raises(ValueRuleError, match=f"at most {most} samples"):
+            find_bootstrap_ratio([np.ones(most)] * 2, [1, 2], seed=1, **options)
 
 
 def test_expanded_interval_tends_to_the_t_interval():

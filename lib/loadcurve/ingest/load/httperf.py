@@ -153,8 +153,9 @@ def _phases(values: dict[str, list[float]]) -> list[dict]:
         least, mean, most, median, deviation = (value / 1000 for value in values["Connection time [ms]: min"])
         times = {"mean_s": mean, "stdev_s": deviation, "min_s": least, "median_s": median, "max_s": most}
         rows.append({"phase": "connection", **times})
-    if "Connection time [ms]: connect" in values:
-        rows.append({"phase": "connect", "mean_s": values["Connection time [ms]: connect"][0] / 1000})
+    connect = values.get("Connection time [ms]: connect", [math.nan])[0]
+    if connect > 0 or (replied and connect == 0):
+        rows.append({"phase": "connect", "mean_s": connect / 1000})
     if replied and "Reply time" in values:
         response, transfer = values["Reply time"]
         rows += [{"phase": "waiting", "mean_s": response / 1000}, {"phase": "read", "mean_s": transfer / 1000}]

@@ -1,6 +1,7 @@
 """k6: read the summary that it prints at the end of a test into tables; `k6_json` reads the same as JSON.
 
-Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not run): k6 0.2x to 1.x.
+Tables: `runs`, `latency`, `phases`.  Seen: k6 1.8.1 (samples of the tests: a constant arrival rate, kept and refused);
+k6 0.2x to 1.x in public repositories.
 
 Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/summary.js``):
 
@@ -8,7 +9,9 @@ Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/s
   minute on to whole seconds (``1m1s``).  Sizes are 1000-based (``kB``, ``MB``) with about two digits.  The
   ``rate`` of a counter is its count over the duration of the test.
 - A percentile interpolates linearly between the two nearest ranks, index ``p * (n - 1)``; ``med`` likewise.
-- ``http_req_duration`` is sending + waiting + receiving: without DNS, connecting and TLS.  It includes failed requests.
+- ``http_req_duration`` is sending + waiting + receiving: without DNS, connecting and TLS.  It includes failed requests,
+  with 0 s for one without a connection; so 0 s is never a response time.  Where all requests failed and no byte came
+  back, none had a response.
 - ``http_req_failed`` counts requests without a response, or with a status outside 200-399 (unless the script says
   otherwise); its ``passes`` are the failed ones.  k6 does not count the statuses, so `requests` includes requests
   without a response.  Before 1.0 it prints ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; then
@@ -48,7 +51,7 @@ _DATA = lazy_regex(r"(-?[0-9.]{1,12}) ([kMGTP]?B)\s+(-?[0-9.]{1,12}) ([kMGTP]?B)
 _GAUGE = lazy_regex(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?")
 _BLOCK = lazy_regex(r"█ ([A-Z][A-Za-z ]{1,80}+)(?::.*)?")
 _USERS = lazy_regex(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
-_SCENARIO = lazy_regex(r"\* \S{1,200}: (?:([0-9.]{1,20}) iterations/s for )?.*")
+_SCENARIO = lazy_regex(r"\* \S{1,200}: (?:(\S{1,20}) iterations/s for )?.*")
 _FAILURE = lazy_regex(
     r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"
 )
@@ -172,14 +175,14 @@ def rows_of(
     warnings : list of str
         List to which contradictions are appended.
     """
-    run: dict = {"tool": "k6", "status": "finished"}
+    run: dict = {"tool": "k6"}
     requests = metrics.get("http_reqs", {})
     count, rate = requests.get("count", math.nan), requests.get("rate", math.nan)
     if math.isnan(duration) and rate > 0:
         duration = count / rate
     run |= {"duration_s": duration, "throughput_rps": rate}
     if not math.isnan(count):
-        run |= {"requests": int(count), "requests_started": int(count)}
+        run |= {"status": "finished", "requests": int(count), "requests_started": int(count)}
     else:
         warnings.append(f"line {line}: no metric http_reqs, so k6 sent no HTTP request or the metric was cut")
     if rate > 0 and duration > 0 and abs(rate * duration - count) > 0.01 * count + 2:
@@ -196,6 +199,10 @@ def rows_of(
             share = failed["passes"] / every if every else math.nan
             run |= {"requests_failed": int(failed["passes"]), "requests_succeeded": int(failed["fails"])}
     run["goodput_rps"] = rate * (1 - share)
+    times = metrics.get("http_req_duration", {})
+    if count > 0 and share == 1 and (metrics.get("data_received", {}).get("count") == 0 or times.get("max") == 0):
+        run |= {"requests": 0, "throughput_rps": 0.0, "goodput_rps": 0.0}
+        run |= {"status": "failed", "reason": f"none of {count:g} requests had a response"}
     for name, column in (("data_received", "received_bytes"), ("data_sent", "sent_bytes")):
         data = metrics.get(name, {})
         run |= {column: data.get("count", math.nan), f"{column}_per_s": data.get("rate", math.nan)}
@@ -203,7 +210,12 @@ def rows_of(
     most = users.get("max", users.get("value", math.nan))
     if not math.isnan(most):
         run["connections"] = int(most)
-    times = metrics.get("http_req_duration", {})
+    if times.get("min") == 0:
+        warnings.append(
+            f"line {line}: http_req_duration has 0 s for each request without a connection, so its mean and "
+            "percentiles are too small or missing: find out why connections fail, and repeat the run"
+        )
+    times = {name: value for name, value in times.items() if value > 0}
     for statistic, column in (("avg", "mean"), ("min", "min"), ("max", "max")):
         run[f"latency_{column}_s"] = times.get(statistic, math.nan) / 1000
     quantiles = []
@@ -216,7 +228,7 @@ def rows_of(
         {"phase": PHASES[metric]}
         | {_STATISTICS[name]: value / 1000 for name, value in values.items() if name in _STATISTICS}
         for metric, values in metrics.items()
-        if metric in PHASES
+        if metric in PHASES and run.get("requests") != 0
     ]
     run |= {"percentile_estimator": "linear interpolation at p * (n - 1)"}
     run |= {"latency_corrected": False, "latency_origin": "measured"}

@@ -8,22 +8,26 @@ body missing.  Status 0 is a hit without a response: missing here.
 
 import csv
 import io
-from itertools import islice
+import re
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.tables.declared import ARROW_TEXT
 
 _INTEGER = lazy_regex(r"[0-9]{1,18}")
-_INTEGERS = lazy_regex(r"[0-9]{1,18}(?:\n[0-9]{1,18})*+")
 _INSTANT = lazy_regex(r"[0-9]{18,19}")
-_INSTANTS = lazy_regex(r"[0-9]{19}(?:\n[0-9]{19})*+")
-_TOGETHER = 10_000  # records that are converted at once
+_QUOTED = lazy_regex(r'(?:(?<=,)|^)"[^"\n]*(?:""[^"\n]*)*"(?=,|$)', re.MULTILINE)
 _COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
 _NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
 _WIDTHS = (6, 7, 8, 9, 11, 12)
@@ -49,38 +53,47 @@ def parse_vegeta_csv(text: str) -> Parsed:
     warnings = [_cut(text, rest)] if rest.strip() else []
     csv.field_size_limit(1 << 27)
     columns = _quickly(whole + "\n")
-    return _table(_slowly(whole + "\n") if columns is None else columns, warnings)
+    return _table(pd.DataFrame(_slowly(whole + "\n")) if columns is None else columns, warnings)
 
 
 def _no_columns() -> dict[str, list]:
     return {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
 
 
-def _quickly(text: str) -> dict[str, list] | None:
+def _quickly(text: str) -> pd.DataFrame | None:
     """Return the columns of records that all are as vegeta 8 and later write them; None if one is not."""
-    columns = _no_columns()
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    widths = set()
-    try:
-        while records := list(islice(reader, _TOGETHER)):
-            values = list(zip(*records, strict=True))
-            widths.add(len(values))
-            if len(widths) > 1 or len(values) not in _WIDTHS[3:]:
-                return None
-            if not all(_INTEGERS.fullmatch("\n".join(values[i])) for i in (1, 2, 3, 4, 8)):
-                return None
-            if not _INSTANTS.fullmatch("\n".join(values[0])) or max(values[0]) >= str(2**63):
-                return None
-            for name, numbers in zip(_COLUMNS, values, strict=False):
-                columns[name] += map(int, numbers)
-            columns["other"] += map(_named, values[7], values[8])
-            empty = ("",) * len(records)
-            method, url = (*values, empty, empty)[9:11]
-            for name, texts in (("error", values[5]), ("method", method), ("url", url)):
-                columns[name] += [text or None for text in texts]
-    except (csv.Error, ValueError):
+    quoted = _QUOTED.sub("", text) if '"' in text else ""
+    width = quoted.count(",", 0, quoted.find("\n")) if quoted else text.count(",", 0, text.find("\n"))
+    if width + 1 not in _WIDTHS[3:] or '"' in quoted or ",0x" in text or ",0X" in text:  # Arrow reads hexadecimal too
         return None
-    return columns
+    names = (*_COLUMNS, "error", "body", "attack", "seq", "method", "url", "headers")[: width + 1]
+    wanted = [name for name in names if name not in ("body", "headers")]
+    kinds = {name: pa.uint64() if name in _COLUMNS else pa.string() for name in wanted}
+    try:
+        found = arrow_csv.read_csv(
+            column_source(text),
+            arrow_csv.ReadOptions(column_names=names),
+            arrow_csv.ParseOptions(),
+            arrow_csv.ConvertOptions(
+                include_columns=wanted, column_types=kinds, null_values=[""], strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    limits = (2**63, *[10**18] * 4)
+    if any(
+        found[name].null_count or pc.max(found[name]).as_py() >= n for name, n in zip(_COLUMNS, limits, strict=True)
+    ):
+        return None
+    if not pc.all(pc.fill_null(pc.ascii_is_decimal(found["seq"]), False)).as_py():
+        return None
+    columns: dict[str, object] = {name: found[name].cast(pa.int64()).to_numpy() for name in _COLUMNS}
+    attack = pc.fill_null(pc.binary_join_element_wise("attack=", found["attack"], " ", ""), "")
+    texts = {"other": pc.binary_join_element_wise(attack, "seq=", found["seq"], "")}
+    for name in ("error", "method", "url", "other"):
+        texts.setdefault(name, found[name] if name in wanted else pa.nulls(len(found), pa.string()))
+        columns[name] = pd.array(texts[name], dtype=ARROW_TEXT)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _slowly(text: str) -> dict[str, list]:
@@ -141,7 +154,7 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
                 raise ParseError(number, f"a whole number for the {name}", str(value))
         _append(columns, values, hit.get("error"), hit.get("method"), hit.get("url"), hit.get("attack"), hit.get("seq"))
-    return _table(columns, warnings)
+    return _table(pd.DataFrame(columns), warnings)
 
 
 def _add(columns: dict[str, list], record: list[str], line: int) -> None:
@@ -171,11 +184,10 @@ def _named(attack: str | int, sequence: str | int) -> str | None:
     return " ".join(f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != "") or None
 
 
-def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:
-    if not columns["time"]:
+def _table(table: pd.DataFrame, warnings: list[str]) -> Parsed:
+    if not len(table):
         raise ParseError(1, "a hit of vegeta encode", "")
-    table = pd.DataFrame(columns)
-    options = {"format": "ISO8601"} if isinstance(columns["time"][0], str) else {"unit": "ns"}
+    options = {"format": "ISO8601"} if isinstance(table["time"].iloc[0], str) else {"unit": "ns"}
     try:
         table["time"] = pd.to_datetime(table["time"], utc=True, **options)
     except (ValueError, OverflowError, TypeError) as error:
@@ -183,7 +195,7 @@ def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:
     table["latency_s"] = table["latency_s"] / 1e9
     table["status"] = table["status"].where(table["status"] > 0).astype("Int64")
     table.insert(0, "generator", 0)
-    table.insert(1, "tool", "vegeta")
+    table.insert(1, "tool", pd.Categorical.from_codes(np.zeros(len(table), "int8"), ["vegeta"]))
     return Parsed("vegeta", {"requests": table}, tuple(warnings))
 
 

@@ -3,19 +3,23 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import Field
+from loadcurve.tables.declared import ARROW_TEXT
 
 _NAMED_ODD = 5  # lines that warnings name one by one
 _SESSION = lazy_regex(r"==> .* <==|#.*|[\[\]]")
+_FEW = 1000  # rows whose texts are converted faster one by one
 _LOOKED_AT = 400  # characters of a line that decide whether it is noise
 _MISSING = ("-", "")
 _TIMES = ("clf", "iso", "epoch")  # from the least to the most exact
@@ -24,7 +28,9 @@ _HOST_AND_PORT = lazy_regex(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 _ADDRESS = lazy_regex(r"[.:]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAT = np.datetime64("NaT", "us")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name: f"{number:02d}" for number, name in enumerate(_NAMES, 1)}
+_FIRST = np.datetime64("0001-01-01")  # of datetime; NumPy has a year 0
 
 
 class UnreadLines:
@@ -52,14 +58,17 @@ class UnreadLines:
         return (*self._named, *([f"{self._more} more lines have such faults"] if self._more else []))
 
 
+Values = Any  # np.ndarray or pa.DictionaryArray: numbers and instants, or texts
+
+
 class Parts:
     """Columns of lines, collected by layout and joined in the order of the lines."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[np.ndarray, dict[str, np.ndarray]]] = []
+        self._parts: list[tuple[np.ndarray, dict[str, Values]]] = []
         self.rows = 0
 
-    def add(self, columns: dict[str, np.ndarray], numbers: Sequence[int], unread_lines: UnreadLines) -> None:
+    def add(self, columns: dict[str, Values], numbers: Sequence[int], unread_lines: UnreadLines) -> None:
         """Add the columns of the lines with these numbers."""
         at = np.asarray(numbers)
         if "time" in columns and (missing := np.isnat(columns["time"])).any():
@@ -68,26 +77,29 @@ class Parts:
         self._parts.append((at, columns))
         self.rows += len(at)
 
-    def table(self) -> pd.DataFrame:
+    def table(self, tool: str) -> pd.DataFrame:
         """All rows in the order of their lines; missing where a layout lacks a column."""
-        dtypes = {name: column.dtype for _, columns in self._parts for name, column in columns.items()}
         numbers = np.concatenate([numbers for numbers, _ in self._parts])
-        whole = {
-            name: np.concatenate([c[name] if name in c else _missing(len(n), dtype) for n, c in self._parts])
-            for name, dtype in dtypes.items()
-        }
-        if (np.diff(numbers) < 0).any():
-            order = np.argsort(numbers, kind="stable")
-            whole = {name: column[order] for name, column in whole.items()}
-        if "time" in whole:
-            whole["time"] = pd.DatetimeIndex(whole["time"], tz="UTC")
-        return pd.DataFrame(whole)
+        order = None if (np.diff(numbers) >= 0).all() else np.argsort(numbers, kind="stable")
+        whole = {name: self._joined(name, order) for name in dict.fromkeys(n for _, c in self._parts for n in c)}
+        whole["tool"] = pd.Categorical.from_codes(np.zeros(self.rows, "int8"), [tool])
+        return pd.DataFrame(whole, copy=False)
 
-
-def _missing(rows: int, dtype: np.dtype) -> np.ndarray:
-    if dtype.kind == "O":
-        return np.full(rows, None, dtype=object)
-    return np.full(rows, np.nan) if dtype.kind == "f" else np.full(rows, np.datetime64("NaT", "us"))
+    def _joined(self, name: str, order: np.ndarray | None) -> object:
+        pieces = [(len(numbers), columns.pop(name, None)) for numbers, columns in self._parts]
+        if any(isinstance(piece, pa.DictionaryArray) for _, piece in pieces):
+            kind = pa.dictionary(pa.int32(), pa.string())
+            chunks = [pa.nulls(rows, kind) if piece is None else piece for rows, piece in pieces]
+            texts = pa.chunked_array(chunks, kind).unify_dictionaries().combine_chunks()
+            texts = texts if order is None else texts.take(pa.array(order))
+            if len(texts) < _FEW:
+                return texts.to_numpy(zero_copy_only=False)
+            is_repeated = 2 * len(texts.dictionary) < len(texts)
+            return texts.to_pandas().array if is_repeated else pd.array(texts.cast(pa.string()), dtype=ARROW_TEXT)
+        missing = _NAT if name == "time" else np.nan
+        column = np.concatenate([np.full(rows, missing) if piece is None else piece for rows, piece in pieces])
+        column = column if order is None else column[order]
+        return pd.DatetimeIndex(column, tz="UTC") if name == "time" else column
 
 
 class Memo(dict):
@@ -110,19 +122,30 @@ def _status(value: str) -> float:
     return math.nan if value in _MISSING or value == "000" else float(value)
 
 
-def _clf(value: str) -> np.datetime64:
-    """Instant of ``20/Nov/2026:22:34:32 +0000``; not a time where there is no such date."""
+def _clf_times(values: Sequence[str]) -> np.ndarray:
+    """Instants of texts such as ``20/Nov/2026:22:34:32 +0000``; not a time where there is no such date."""
     try:
-        year, month, day = int(value[7:11]), _MONTHS.index(value[3:6]) + 1, int(value[:2])
-        hour, minute, second = int(value[12:14]), int(value[15:17]), int(value[18:20])
-        return _utc(datetime(year, month, day, hour, minute, second, tzinfo=_zone(value[21:])))
-    except (ValueError, OverflowError):
+        local = np.array([f"{v[7:11]}-{_MONTHS[v[3:6]]}-{v[:2]}T{v[12:20]}" for v in values], "datetime64[us]")
+        ahead = np.array([_ahead_us(v[21:]) for v in values], "timedelta64[us]")
+    except (ValueError, KeyError):  # one of them is none
+        return np.array([_clf(value) for value in values])
+    return local - ahead if local.min() >= _FIRST else np.array([_clf(value) for value in values])
+
+
+def _clf(value: str) -> np.datetime64:
+    try:
+        return _utc(
+            datetime.strptime(f"{value[7:11]}-{_MONTHS[value[3:6]]}-{value[:2]} {value[12:]}", "%Y-%m-%d %H:%M:%S %z")
+        )
+    except (ValueError, KeyError, OverflowError):
         return _NAT
 
 
 @cache
-def _zone(offset: str) -> tzinfo | None:
-    return datetime.strptime(offset, "%z").tzinfo
+def _ahead_us(offset: str) -> int:
+    ahead = datetime.strptime(offset, "%z").utcoffset()
+    assert ahead is not None, "%z raises without one"
+    return ahead // timedelta(microseconds=1)
 
 
 def _iso(value: str) -> np.datetime64:
@@ -175,66 +198,71 @@ class Reader:
         clocks = [field.kind.split(":")[0] for field in layout.fields]
         best = max((_TIMES.index(clock) for clock in clocks if clock in _TIMES), default=-1)
         self._fields = [(i, field) for i, field in enumerate(layout.fields) if clocks[i] not in _TIMES[: max(best, 0)]]
-        self._memo: dict[str, Memo] = {}
+        self._memos: dict[Callable[[str], object], Memo] = {}
         others = [(i, field) for i, field in self._fields if field.kind == "other"]
         self._others = [i for i, _ in others]
         self._template = " ".join(_shown(layout, i, field) for i, field in others)
 
-    def read(self, groups: Sequence[tuple[str, ...]]) -> dict[str, np.ndarray]:
-        """Columns of these lines: texts and None, numbers and NaN, instants and NaT."""
-        texts = list(zip(*groups, strict=True))
-        columns: dict[str, np.ndarray] = {}
-        others: list[Sequence[str | None]] = []
+    def read(self, columns: Sequence[pa.DictionaryArray]) -> dict[str, Values]:
+        """Columns of the table from the texts of each field: each different text is read once.
+
+        Missing values are null in texts, NaN in numbers and NaT in instants.
+        """
+        found: dict[str, Values] = {}
+        others: list[pa.DictionaryArray] = []
         for i, field in self._fields:
             kind, column, scale = [*field.kind.split(":"), "", ""][:3]
-            if kind in ("clf", "iso"):
-                columns["time"] = self._map(kind, _clf if kind == "clf" else _iso, texts[i], "datetime64[us]")
+            texts, index = columns[i].dictionary.to_pylist(), columns[i].indices
+            at = index.to_numpy()
+            if kind == "clf":
+                found["time"] = _clf_times(texts)[at]
+            elif kind == "iso":
+                found["time"] = np.array([_iso(text) for text in texts])[at]
             elif kind == "epoch":
-                seconds = np.array(list(map(float, texts[i]))) * float(column)
-                columns["time"] = np.round(seconds * 1e6).astype("datetime64[us]")
+                seconds = np.array([float(text) for text in texts]) * float(column)
+                found["time"] = np.round(seconds * 1e6).astype("datetime64[us]")[at]
             elif kind == "status":
-                columns["status"] = self._map(kind, _status, texts[i], float)
+                found["status"] = np.array([_status(text) for text in texts])[at]
             elif kind == "upstream":
-                columns["upstream_s"] = self._map(kind, _upstream, texts[i], float)
-            elif kind == "number" and (column not in columns or field.name in ("bytes_sent", "O")):
-                columns[column] = self._map(f"{column} {field.name}", _scaled(float(scale)), texts[i], float)
-            elif kind == "text" and column not in columns:
-                columns[column] = self._map(column, _text, texts[i], object)
+                found["upstream_s"] = np.array([_upstream(text) for text in texts])[at]
+            elif kind == "number" and (column not in found or field.name in ("bytes_sent", "O")):
+                numbers = [math.nan if text in _MISSING else float(text) for text in texts]
+                found[column] = (np.array(numbers) * float(scale))[at]
+            elif kind == "text" and column not in found:
+                found[column] = _encoded([_text(text) for text in texts], index)
             elif kind == "request":
-                parts = list(zip(*map(self._of("request", _request).__getitem__, texts[i]), strict=True))
+                parts = list(zip(*map(self._memo(_request), texts), strict=True))
                 for name, part in zip(("method", "url", "protocol"), parts, strict=False):
-                    columns.setdefault(name, _objects(part))
-                others.append(parts[3])
+                    found.setdefault(name, _encoded(part, index))
+                others.append(_encoded(parts[3], index))
             elif kind == "head":
-                client, user, host = zip(*map(self._of("head", _head).__getitem__, texts[i]), strict=True)
-                columns |= {"client_address": _objects(client), "user": _objects(user)}
-                others.append(host)
+                client, user, host = zip(*map(self._memo(_head), texts), strict=True)
+                found |= {"client_address": _encoded(client, index), "user": _encoded(user, index)}
+                others.append(_encoded(host, index))
         if self._others:
-            template = self._template
-            others.append([template % row for row in zip(*(texts[i] for i in self._others), strict=True)])
-        found = [part for part in others if any(part)]
-        if len(found) == 1:
-            columns["other"] = _objects(found[0])
-        elif found:
-            columns["other"] = _objects([" ".join(filter(None, row)) or None for row in zip(*found, strict=True)])
-        return columns
+            rows = zip(*(columns[i].to_pylist() for i in self._others), strict=True)
+            others.append(pa.array([self._template % row for row in rows], pa.string()).dictionary_encode())
+        some = [texts for texts in others if texts.null_count < len(texts)]
+        if len(some) == 1:
+            found["other"] = some[0]
+        elif some:
+            rows = zip(*(texts.to_pylist() for texts in some), strict=True)
+            found["other"] = pa.array([" ".join(filter(None, row)) or None for row in rows]).dictionary_encode()
+        return found
 
-    def _of(self, name: str, read: Callable[[str], object]) -> Memo:
-        return self._memo.setdefault(name, Memo(read))
-
-    def _map(self, name: str, read: Callable[[str], object], texts: Sequence[str], dtype: str | type) -> np.ndarray:
-        values = list(map(self._of(name, read).__getitem__, texts))
-        return _objects(values) if dtype is object else np.array(values, dtype=dtype)
+    def _memo(self, read: Callable[[str], object]) -> Callable[[str], object]:
+        return self._memos.setdefault(read, Memo(read)).__getitem__
 
 
-def _scaled(scale: float) -> Callable[[str], float]:
-    return lambda value: math.nan if value in _MISSING else float(value) * scale
+def encoded(groups: Sequence[tuple[str, ...]]) -> list[pa.DictionaryArray]:
+    """Texts of each field, from the texts of each line."""
+    return [pa.array(texts, pa.string()).dictionary_encode() for texts in zip(*groups, strict=True)]
 
 
-def _objects(values: Sequence[object]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def _encoded(values: Sequence[str | None], index: pa.Array) -> pa.DictionaryArray:
+    """One value for each index; different texts may have the same value."""
+    found = pa.array(values, pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(found.indices.take(index), found.dictionary)
 
 
 def _shown(layout: Layout, i: int, field: Field) -> str:

@@ -11,7 +11,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
-from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
+from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines, encoded
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
@@ -76,10 +76,10 @@ def parse_access_json(text: str) -> Parsed:
         numbers.append(number)
     parts = Parts()
     for layout, (rows, numbers) in by_layout.items():
-        parts.add(Reader(layout).read(rows), numbers, unread_lines)
+        parts.add(Reader(layout).read(encoded(rows)), numbers, unread_lines)
     if not parts.rows:
         raise nothing_in(text, "a line of an access log in JSON")
-    return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, unread_lines.warnings())
+    return Parsed("nginx", {"requests": parts.table("nginx")}, unread_lines.warnings())
 
 
 def _object(line: str, decoder: Decoder) -> dict[str, str] | None:

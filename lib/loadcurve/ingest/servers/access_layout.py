@@ -37,19 +37,22 @@ class Layout:
         """Pattern of a line: one group for each field."""
         return _compiled(self)
 
+    def bodies(self) -> list[str]:
+        """Pattern of the text of each field."""
+        return [f.pattern or _up_to(after) for f, after in zip(self.fields, self.literals[1:], strict=True)]
+
+
+def _up_to(after: str) -> str:
+    """Pattern of a text that only the literal after it ends."""
+    if after.startswith('"'):
+        return QUOTED
+    return rf"[^{re.escape(after[0])}\n]*" if after else r"[^\n]*"
+
 
 @cache
 def _compiled(layout: Layout) -> re.Pattern[str]:
     parts = [re.escape(layout.literals[0])]
-    for field, after in zip(layout.fields, layout.literals[1:], strict=True):
-        if field.pattern:
-            body = field.pattern
-        elif after.startswith('"'):
-            body = QUOTED
-        elif after:
-            body = rf"[^{re.escape(after[0])}\n]*"
-        else:
-            body = r"[^\n]*"
+    for body, after in zip(layout.bodies(), layout.literals[1:], strict=True):
         parts += [f"({body})", re.escape(after)]
     return re.compile(rf"^[ \t]*+{''.join(parts)}[ \t]*$", re.MULTILINE)
 

@@ -19,9 +19,11 @@ from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
-from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
+from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines, encoded
+from loadcurve.ingest.servers.access_csv import columns_of
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
 
+_PART = 1 << 22  # characters whose different texts are read once
 _CHUNK = 1 << 16  # characters read at once: so few that their objects are freed before Python's garbage collector runs
 _MAX_LAYOUTS = 8  # formats of one file; more mean that lines were misread
 _LONGEST = 1 << 16  # characters; a longer line is left out
@@ -75,22 +77,22 @@ def parse_apache_log(text: str, log_format: str = "") -> Parsed:
 
 def _parse(text: str, log_format: str, tool: str) -> Parsed:
     log = _Log(layout_of_format(log_format) if log_format else None)
-    for number, chunk in _chunks(text):
-        log.read(chunk, number)
+    for before, part in _chunks(text, _PART):
+        log.read(part, before + 1)
     if not log.parts.rows:
         raise nothing_in(text, "a line of an access log" + (" in this format" if log_format else ""))
-    return Parsed(tool, {"requests": log.parts.table().assign(tool=tool)}, log.unread_lines.warnings())
+    return Parsed(tool, {"requests": log.parts.table(tool)}, log.unread_lines.warnings())
 
 
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Chunks of whole lines, each with the number of its first line."""
-    start, number = 0, 1
+def _chunks(text: str, size: int) -> Iterator[tuple[int, str]]:
+    """Chunks of whole lines, each with the number of lines before it."""
+    start = before = 0
     while start < len(text):
-        end = text.find("\n", start + _CHUNK) + 1 or len(text)
+        end = text.find("\n", start + size) + 1 or len(text)
         chunk = text[start:end]
-        yield number, chunk
+        yield before, chunk
         start = end
-        number += chunk.count("\n")
+        before += chunk.count("\n")
 
 
 class _Log:
@@ -102,8 +104,17 @@ class _Log:
         self.parts = Parts()
         self.unread_lines = UnreadLines()
 
-    def read(self, chunk: str, number: int) -> None:
-        """Read the lines of a chunk from line `number` on; the last line of the text may lack its newline."""
+    def read(self, part: str, number: int) -> None:
+        """Read the lines of a part from line `number` on; the last line of the text may lack its newline."""
+        first = next(iter(self._readers), None) or self._first(part)
+        if first and (columns := columns_of(part, first)):
+            rows = len(columns[0])
+            self.parts.add(self._readers[first].read(columns), range(number, number + rows), self.unread_lines)
+            return
+        for at, chunk in _chunks(part, _CHUNK):
+            self._read(chunk, number + at)
+
+    def _read(self, chunk: str, number: int) -> None:
         count = chunk.count("\n")
         first = next(iter(self._readers), None) or self._first(chunk)
         if first and chunk.endswith("\n"):
@@ -153,7 +164,7 @@ class _Log:
         return not self._readers and layout.ends_in_literal and layout.fields[-1].name == "http_user_agent"
 
     def _add(self, layout: Layout, groups: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> None:
-        self.parts.add(self._readers[layout].read(groups), numbers, self.unread_lines)
+        self.parts.add(self._readers[layout].read(encoded(groups)), numbers, self.unread_lines)
 
 
 APACHE_ACCESS = Form(

@@ -10,6 +10,7 @@ upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
 from datetime import datetime
 from functools import lru_cache
 
+from loadcurve.ingest.column_lists import Columns, table_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
@@ -53,50 +54,53 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
     [['alert', '512 worker_connections are not enough']]
     """
     zone = zone_named(timezone)
-    rows: list[dict] = []
-    unread: list[str] = []
+    columns: Columns = {"tool": [], "event": [], "text": [], "time": []}
+    times: dict[datetime, datetime] = {}
     warnings: list[str] = []
+    unread: list[str] = []
     more = 0
     *whole, last = text.split("\n")
-    tool = ""
-    for number, line in enumerate(whole, 1):
-        line = line.strip()
-        match = _NGINX.fullmatch(line)
-        apache = None if match else _APACHE.fullmatch(line)
-        try:
-            if match:
-                local = _local(match[1])
-                found = {"tool": "nginx", "event": match[2], "text": match[3]}
-            elif apache:
-                local = _local(f"{apache[3]} {apache[1]}", "%Y %b %d %H:%M:%S")
-                local = local.replace(microsecond=int((apache[2] or "0").ljust(6, "0")))
-                found = {"tool": "apache", "event": apache[4], "text": apache[5]}
-        except ValueError:
-            match = apache = None
-        if match or apache:
-            rows.append(found | {"time": instant(local, zone, number, warnings)})
-            tool = tool or found["tool"]
+    for number, raw in enumerate(whole, 1):
+        line = raw.strip()
+        if entry := _entry(line):
+            *values, local = entry
+            if (time := times.get(local)) is None:
+                known = len(warnings)
+                time = instant(local, zone, number, warnings)
+                if len(warnings) == known:  # a doubt is reported for each line
+                    times[local] = time
+            for column, value in zip(columns.values(), (*values, time), strict=True):
+                column.append(value)
         elif len(line) > 400 or not is_noise(line):
-            unread += (
-                [f"line {number}: not a line of an error log, so left out: {line[:60]!r}"]
-                if len(unread) < _NAMED_ODD
-                else []
-            )
+            if len(unread) < _NAMED_ODD:
+                unread.append(f"line {number}: not a line of an error log, so left out: {line[:60]!r}")
             more += 1
     if last.strip():
         unread.append(f"line {len(whole) + 1}: the text ends inside this line, which is left out: {last[-40:]!r}")
-    if not rows:
+    if not columns["tool"]:
         raise nothing_in(text, "a line of an error log")
-    warnings += unread + (
-        [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
-    )
-    return Parsed(tool, {"events": rows}, tuple(warnings))
+    if more > _NAMED_ODD:
+        unread.append(f"{more - _NAMED_ODD} more lines are not of an error log, so left out")
+    return Parsed(columns["tool"][0], {"events": table_of(columns)}, (*warnings, *unread))
+
+
+def _entry(line: str) -> tuple[str, str, str, datetime] | None:
+    """Server, level, message and local time of a line; None if it is not of an error log."""
+    try:
+        if match := _NGINX.fullmatch(line):
+            return "nginx", match[2], match[3], _local(match[1])
+        if match := _APACHE.fullmatch(line):
+            local = datetime.strptime(f"{match[3]} {match[1]}", "%Y %b %d %H:%M:%S")
+            return "apache", match[4], match[5], local.replace(microsecond=int((match[2] or "0").ljust(6, "0")))
+    except ValueError:
+        pass
+    return None
 
 
 @lru_cache(64)
-def _local(text: str, form: str = "%Y/%m/%d %H:%M:%S") -> datetime:
+def _local(text: str) -> datetime:
     """Local time of a line; several lines in turn have the same second."""
-    return datetime.strptime(text, form)
+    return datetime.fromisoformat(text.replace("/", "-"))
 
 
 NGINX_ERROR = Form(

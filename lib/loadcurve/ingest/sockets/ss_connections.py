@@ -42,6 +42,7 @@ _WHOLE_PORT = lazy_regex(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:
 _WHOLE_TOKEN = lazy_regex(r"\)$|bps$")
 _USER = r"\(\"(?:[^\"]|\"[^,])*\",(?:pid=)?[0-9]+,(?:[^()]*,)?(?:fd=)?[0-9]+(?:,[a-z_]+=[^()]*)?\)"
 _USERS = rf"(?P<users>users:\({_USER}(?:,{_USER})*\))(?:\s|$)"
+_FEW = 10_000  # sockets
 _NAMED = 5  # lines that a warning names one by one
 
 
@@ -251,7 +252,8 @@ def _table(parts: list[dict[str, pa.Array]], journal: Journal) -> pd.DataFrame:
     detailed = [name for targets, _ in ss_details.KEYS.values() for name in targets]
     last = ("app_limited", "options", "congestion_control", "other")
     for name in dict.fromkeys([*ss_rows.COLUMNS, "process", *detailed, *last]):
-        pa.default_memory_pool().release_unused()  # else the allocator keeps the pieces of each column
+        if journal.sockets > _FEW:
+            pa.default_memory_pool().release_unused()  # else the allocator keeps the pieces of each column
         pieces = _pieces(parts, name, counts)
         if pieces:
             columns[name] = _pandas(pa.chunked_array(pieces))
@@ -267,11 +269,9 @@ def _pandas(column: pa.ChunkedArray) -> object:
         return column.to_numpy()
     if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
         missing = column.is_null().to_numpy()
-        filled = pc.fill_null(
-            column, pa.scalar(0, column.type) if pa.types.is_integer(column.type) else False
-        ).to_numpy()
+        filled = pc.fill_null(column, pa.scalar(0, pa.int64()).cast(column.type)) if column.null_count else column
         make = pd.arrays.IntegerArray if pa.types.is_integer(column.type) else pd.arrays.BooleanArray
-        return make(filled, missing)
+        return make(filled.to_numpy(), missing)
     return pd.array(column, dtype="string[pyarrow]")
 
 

@@ -216,11 +216,11 @@ def _flags(tokens: Tokens, left: np.ndarray, codes: np.ndarray, count: int) -> d
     control = pc.is_in(words, pa.array(CONTROLS)).to_numpy(zero_copy_only=False)[index]
     follows = np.append(codes, -1)[np.minimum(at + 1, len(codes))]
     before = np.isin(follows, [list(KEYS).index(name) for name in _AFTER_A_CONTROL])
-    word = pc.match_substring_regex(words, _WORD).to_numpy(zero_copy_only=False)[index]
+    word = read.matches(words, _WORD)[index]
     control |= word & before & ~option
     rest = ~(option | control)
-    fit = pc.and_(pc.match_substring_regex(words, _OTHER), pc.invert(pc.match_substring_regex(words, _NOT_OTHER)))
-    for i in np.flatnonzero(rest & ~fit.to_numpy(zero_copy_only=False)[index]):
+    fit = read.matches(words, _OTHER) & ~read.matches(words, _NOT_OTHER)
+    for i in np.flatnonzero(rest & ~fit[index]):
         row = tokens.rows[at[i]]
         before_it = tokens.texts.filter(pa.array((tokens.rows == row) & (np.arange(len(codes)) < at[i]))).to_pylist()
         if not ((before_it and before_it[-1].endswith(":")) or any(text in _LISTS for text in before_it)):
@@ -263,9 +263,9 @@ def placed(column: pa.Array, rows: np.ndarray, count: int) -> pa.Array:
 def _not_negative(tokens: Tokens, at: np.ndarray, column: pa.Array, warnings: list[str]) -> pa.Array:
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         return column
-    negative = pc.fill_null(pc.less(column, 0), False)
-    if not negative.true_count:
+    if (least := pc.min(column).as_py()) is None or not least < 0:
         return column
+    negative = pc.fill_null(pc.less(column, 0), False)
     first = at[np.flatnonzero(negative.to_numpy(zero_copy_only=False))[0]]
     shown = tokens.texts[int(first)].as_py()
     warnings.append(f"line {tokens.lines[first]}: {shown!r} is a counter that overflowed, so missing, here and below")

@@ -15,7 +15,7 @@ from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.snapshots import instant
 from loadcurve.ingest.sockets import ss_details, ss_rows
-from loadcurve.ingest.sockets.ss_values import are_whole
+from loadcurve.ingest.sockets.ss_values import are_whole, matches
 
 _STARTS = "|".join(map(re.escape, (*ss_rows.FAMILIES, *ss_rows.STATES)))
 _ADDRESS = r"(?:\S{1,100}:(?:[\w*-]{1,30})|\*:\*)"
@@ -184,7 +184,7 @@ def kinds_of(
     if len(others):
         words = first.take(pa.array(others))
         row[others] |= are_whole(words) & (sizes[others] > 3)
-        detail[others] = pc.match_substring_regex(words, _DETAIL).to_numpy(zero_copy_only=False) & ~row[others]
+        detail[others] = matches(words, _DETAIL) & ~row[others]
     kinds = np.where(row, ROW, np.where(detail, DETAIL, NOTHING))
     before = np.cumsum(row)
     breaks: list[int] = []  # lines after which details have no socket

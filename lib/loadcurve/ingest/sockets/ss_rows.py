@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.lazy_regex import lazy_regex
-from loadcurve.ingest.sockets.ss_values import are_whole
+from loadcurve.ingest.sockets.ss_values import are_whole, matches
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"^(?:{_OCTET}(?:\.{_OCTET}){{3}}|\*)$"
@@ -102,7 +102,7 @@ def split_addresses(tokens: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
         bare = pc.replace_substring(pc.replace_substring(address, "[", ""), "]", "")
         address = pc.if_else(closed, bare, address)
     encoded = address.dictionary_encode()
-    known = pc.match_substring_regex(encoded.dictionary, _IPV4).to_numpy(zero_copy_only=False)
+    known = matches(encoded.dictionary, _IPV4)
     for at in np.flatnonzero(~known):
         text = encoded.dictionary[int(at)].as_py()
         known[at] = bool(text) and is_address(text)
@@ -112,7 +112,7 @@ def split_addresses(tokens: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
 
 def _are_ports(texts: pa.Array) -> pa.Array:
     encoded = texts.dictionary_encode()
-    return pc.match_substring_regex(encoded.dictionary, _PORT).take(encoded.indices)
+    return pa.array(matches(encoded.dictionary, _PORT)).take(encoded.indices)
 
 
 @dataclass(frozen=True)

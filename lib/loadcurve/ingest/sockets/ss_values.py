@@ -9,6 +9,7 @@ Output of ss (iproute2 6.1, ``misc/ss.c``):
 - ``print_ms_timer``: ``N.MMMms`` is N.MMM SECONDS (the newest version writes ``N.MMMsec``), ``MMMms`` milliseconds.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -21,6 +22,7 @@ from loadcurve.ingest.lazy_regex import lazy_regex
 _TIMER = lazy_regex(
     r"(?:(?P<ms>[0-9]{3})ms|(?:(?P<min>[0-9]{1,9})min)?(?:(?P<sec>[0-9]{1,2})(?:sec|(?P<frac>\.[0-9]{3})(?:ms|sec)))?)"
 )
+_FEW = 1000  # texts
 _FLOAT = r"[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e\+?[0-9]{1,2})?"
 _SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -55,24 +57,33 @@ _DECIMAL = _DIGITS.copy()
 _DECIMAL[list(b".e+")] = True
 
 
-def only(texts: pa.Array, allowed: np.ndarray) -> bool:
-    """Whether all of the texts, none of which may be empty or null, have only characters that are `allowed`."""
+def only(texts: pa.Array, allowed: np.ndarray, longest: int = 1 << 30) -> bool:
+    """Whether all texts, none of which may be empty, too long or null, have only characters that are `allowed`."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    if texts.null_count or not len(texts) or (np.diff(offsets) == 0).any():
+    lengths = np.diff(offsets)
+    if texts.null_count or not len(texts) or lengths.min() == 0 or lengths.max() > longest:
         return False
     return bool(allowed[np.frombuffer(texts.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]].all())
 
 
+def matches(texts: pa.Array, pattern: str) -> np.ndarray:
+    """Where texts match a pattern; few of them in Python, because Arrow compiles one for half a millisecond."""
+    if len(texts) > _FEW:
+        return pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    search = re.compile(pattern, re.ASCII).search
+    return np.array([search(text) is not None for text in texts.to_pylist()], bool)
+
+
 def are_whole(texts: pa.Array) -> np.ndarray:
     """Where a text is a whole number of at most 18 digits."""
-    if only(texts, _DIGITS) and pc.max(pc.binary_length(texts)).as_py() <= 18:
+    if only(texts, _DIGITS, 18):
         return np.ones(len(texts), bool)
-    return pc.match_substring_regex(texts, r"^-?[0-9]{1,18}$").to_numpy(zero_copy_only=False)
+    return matches(texts, r"^-?[0-9]{1,18}$")
 
 
 def whole(texts: pa.Array) -> pa.Array:
     """Whole numbers; null where a text is none.  19 digits and more, a counter that overflowed, become -1."""
-    if only(texts, _DIGITS) and pc.max(pc.binary_length(texts)).as_py() <= 18:
+    if only(texts, _DIGITS, 18):
         return texts.cast(pa.int64())
     right = pc.match_substring_regex(texts, r"^-?[0-9]{1,20}$")
     usable = pc.if_else(right, texts, pa.scalar(None, texts.type))

@@ -10,7 +10,7 @@ whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a 1024-b
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sysstat.columns import Column
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _NUMBER = lazy_regex(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
 _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
@@ -147,6 +150,10 @@ def _size(blocks: np.ndarray, lines: Lines) -> int:
     return int((lines.ends[blocks[:, 1] - 1] - lines.starts[blocks[:, 0]]).sum())
 
 
+_AFTER_A_NUMBER = np.zeros(256, bool)
+_AFTER_A_NUMBER[[_MARK, *b" \n"]] = True
+
+
 def _batches(blocks: np.ndarray, lines: Lines) -> Iterator[np.ndarray]:
     """Blocks together as long as they are not too many bytes, and long blocks in parts."""
     sizes = lines.ends[blocks[:, 1] - 1] - lines.starts[blocks[:, 0]]
@@ -175,56 +182,22 @@ def _at_once(header: Header, lines: Lines, blocks: np.ndarray) -> list[Rows]:
 
 def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     """Return rows of blocks if every cell is a plain number; otherwise None."""
-    import pyarrow as pa  # only long texts need it
-    from pyarrow import csv
-
     counts = blocks[:, 1] - blocks[:, 0]
     numbers = np.arange(counts.sum()) + np.repeat(blocks[:, 0] - np.cumsum(counts) + counts, counts)
     if (lines.seconds[numbers] < 0).any() or ((lines.halves[numbers] > 0) != header.half).any():
         return None
-    data = lines.data
-    starts, ends = lines.starts[blocks[:, 0]].tolist(), (lines.ends[blocks[:, 1] - 1] + 1).tolist()
-    joined = bytearray(b"".join([data[a:b] for a, b in zip(starts, ends, strict=True)]))
-    if _MARK in joined:
+    point = b"," if "," in lines.text(int(blocks[0, 0])) else b"."
+    joined = _marked(lines, blocks, point)
+    table = _split(joined, header, point) if joined else None
+    if table is None or table.num_rows != len(numbers):
         return None
-    marked = np.frombuffer(joined, np.uint8)
-    marked[marked == 9] = 32
-    blank = marked == 32
-    marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
-    sample = lines.text(int(blocks[0, 0]))
-    point = b"," if "," in sample else b"."
-    if any(odd in joined for odd in (point + b"\x1f", point + b" ", point + b"\n", b"\x1f" + point)):
-        return None  # numbers to Arrow, but not to sysstat
-    before = 1 + header.half + bool(header.zone)
-    names = [f"c{i}" for i in range(before + len(header.columns))]
-    places = [before + i for i in header.places]
-    types: dict[str, pa.DataType] = {names[i]: pa.float64() for i in places}
-    item = names[before + header.item] if header.item >= 0 else ""
-    if item:
-        types[item] = pa.dictionary(pa.int32(), pa.string())
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(pa.py_buffer(joined)),
-            read_options=csv.ReadOptions(use_threads=False, column_names=names, block_size=max(len(joined), 1)),
-            parse_options=csv.ParseOptions(delimiter=chr(_MARK), quote_char=False, newlines_in_values=False),
-            convert_options=csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=[],
-                decimal_point=point.decode(),
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    values = [table.column(names[i]).to_numpy() for i in places]
-    if table.num_rows != len(numbers) or not all(
-        _is_plain(v, header, i) for v, i in zip(values, header.places, strict=True)
-    ):
+    values = [table.column(f"c{place}").to_numpy() for place in header.places]
+    if not all(_is_plain(v, header, i) for v, i in zip(values, header.places, strict=True)):
         return None
     items, found = np.full(len(numbers), -1, np.int64), []
     letters = 0
-    if item:
-        column = table.column(item).combine_chunks()
+    if header.item >= 0:
+        column = table.column(f"c{header.item}").combine_chunks()
         found = [name.strip(" ") for name in column.dictionary.to_pylist()]
         items = column.indices.to_numpy().astype(np.int64)
         times = np.bincount(items, minlength=len(found))
@@ -236,6 +209,44 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     if not header.zone and joined.count(b"e") + joined.count(b"E") != letters:
         return None  # 1e5 is a number to Arrow
     return Rows(header, numbers, items, found, values)
+
+
+def _marked(lines: Lines, blocks: np.ndarray, point: bytes) -> bytearray:
+    """Text of blocks with `_MARK` before each cell; empty if Arrow might take for a number other text."""
+    starts, ends = lines.starts[blocks[:, 0]].tolist(), (lines.ends[blocks[:, 1] - 1] + 1).tolist()
+    joined = bytearray(b"".join([lines.data[a:b] for a, b in zip(starts, ends, strict=True)]))
+    if _MARK in joined:
+        return bytearray()
+    marked = np.frombuffer(joined, np.uint8)
+    marked[marked == 9] = 32
+    blank = marked == 32
+    marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
+    points = np.flatnonzero(marked[:-1] == ord(point))
+    odd = (marked[points - 1] == _MARK).any() or _AFTER_A_NUMBER[marked[points + 1]].any()
+    return bytearray() if odd else joined
+
+
+def _split(joined: bytearray, header: Header, point: bytes) -> "pa.Table | None":
+    """Columns of marked text, each named by its place in the header; None if a cell is no number."""
+    import pyarrow as pa  # only long texts need it
+    from pyarrow import csv
+
+    before = 1 + header.half + bool(header.zone)
+    names = [f"c{i - before}" for i in range(before + len(header.columns))]
+    types: dict[str, pa.DataType] = {f"c{place}": pa.float64() for place in header.places}
+    if header.item >= 0:
+        types[f"c{header.item}"] = pa.dictionary(pa.int32(), pa.string())
+    try:
+        return csv.read_csv(
+            pa.BufferReader(pa.py_buffer(joined)),
+            csv.ReadOptions(use_threads=False, column_names=names, block_size=len(joined)),
+            csv.ParseOptions(delimiter=chr(_MARK), quote_char=False),
+            csv.ConvertOptions(
+                column_types=types, include_columns=list(types), null_values=[], decimal_point=point.decode()
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
 
 
 def _is_plain(values: np.ndarray, header: Header, place: int) -> bool:

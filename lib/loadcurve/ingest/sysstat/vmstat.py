@@ -13,34 +13,21 @@ Output of vmstat (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
 - ``-t`` prints local time, and the abbreviation of its zone in the header.
 """
 
-from collections.abc import Iterator
+import re
 from datetime import datetime
+from functools import cache
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.column_lists import table_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
 from loadcurve.ingest.sysstat.text_report import is_chatter
+from loadcurve.ingest.sysstat.vmstat_tables import CPU, KIB, KNOWN, ReportTables
 
-_LOAD = {"r": "run_queue", "b": "blocked"}
-_MEMORY = {
-    "swpd": "swap_used_bytes", "free": "free_bytes", "buff": "buffers_bytes", "cache": "cached_bytes",
-    "inact": "inactive_bytes", "active": "active_bytes",
-}  # fmt: skip
-_CPU = {
-    "us": "cpu_user_ratio", "sy": "cpu_system_ratio", "id": "cpu_idle_ratio", "wa": "cpu_iowait_ratio",
-    "st": "cpu_steal_ratio", "gu": "cpu_guest_ratio",
-}  # fmt: skip
-# Unit of the columns that go to `counters`; the printed unit of si and so is that of memory.
-_COUNTERS = {
-    "w": "", "si": "bytes_per_s", "so": "bytes_per_s", "bi": "bytes_per_s", "bo": "bytes_per_s",
-    "in": "per_s", "cs": "per_s",
-}  # fmt: skip
-_KNOWN = {**_LOAD, **_MEMORY, **_CPU, **_COUNTERS}
 _UNIT = {"k": 1000.0, "K": 1024.0, "m": 1e6, "M": 1024.0**2}  # manual page, -S
-_KIB = 1024.0
 
 _COMMAND = lazy_regex(r"(?:^|[\s/])vmstat((?: .*)?)$")
 _IN_UNIT = lazy_regex(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
@@ -87,68 +74,48 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     >>> float(tables["cpu"].cpu_user_ratio[0]), tables["load"].run_queue.tolist(), len(tables["averages"])
     (0.2, [2, 3], 11)
     """
-    lines = text.split("\n")
     warnings: list[str] = []
-    instants = Instants(zone_named(timezone), warnings)
-    rows: dict[str, list[dict]] = {name: [] for name in ("cpu", "load", "memory", "counters", "averages")}
-    for number, since_boot, scale, values, time in _reports(lines, instants, warnings):
-        stamp = {"time": time} if time is not None else {}
-        _put(rows, values, {**stamp, "tool": "vmstat"}, since_boot, scale)
-        if not 97 <= sum(values[name] for name in _CPU if name in values) <= 103:
-            warnings.append(f"line {number}: the percentages do not add up to 100")
-    if not rows["load"]:
+    tables = ReportTables(warnings)
+    _read(text, tables, Instants(zone_named(timezone), warnings), warnings)
+    tables.flush()
+    if not tables.columns["load"]:
+        lines = text.split("\n")
         first = next((i for i, line in enumerate(lines) if line.strip()), 0)
         at = next((i for i, line in enumerate(lines) if _OTHERS.fullmatch(line.strip())), first)
         raise ParseError(at + 1, "a header and rows of vmstat or vmstat -s on Linux", lines[at].strip())
-    return Parsed("vmstat", {name: table for name, table in rows.items() if table}, tuple(warnings))
+    return Parsed("vmstat", {name: table_of(found) for name, found in tables.columns.items() if found}, tuple(warnings))
 
 
-def _put(rows: dict[str, list[dict]], values: dict[str, int], sample: dict, since_boot: bool, scale: float) -> None:
-    """Add one report to the tables."""
-    rows["load"].append({**sample, **{_LOAD[name]: values[name] for name in _LOAD}})
-    memory = {column: values[name] * scale for name, column in _MEMORY.items() if name in values}
-    rows["memory"].append({**sample, **memory})
-    ratios = {name: float(f"{values[name]}e-2") for name in _CPU if name in values}
-    if not since_boot:
-        rows["cpu"].append({**sample, "cpu": "all", **{_CPU[name]: value for name, value in ratios.items()}})
-    for name, unit in _COUNTERS.items():
-        if name not in values:
-            continue
-        factor = scale if name in ("si", "so") else _KIB if name in ("bi", "bo") else 1.0
-        row = {"tool": "vmstat", "group": "vmstat", "counter": name, "value": values[name] * factor, "unit": unit}
-        if since_boot and unit:
-            rows["averages"].append({"statistic": "average", **row})
-        else:
-            rows["counters"].append({**sample, **row})
-    if since_boot:
-        rows["averages"] += [
-            {"statistic": "average", "tool": "vmstat", "group": "vmstat", "counter": name, "value": value,
-             "unit": "ratio"}
-            for name, value in ratios.items()
-        ]  # fmt: skip
-
-
-def _reports(
-    lines: list[str], instants: Instants, warnings: list[str]
-) -> Iterator[tuple[int, bool, float, dict[str, int], datetime | None]]:
-    """Line number, whether it is an average since boot, bytes of its unit, values and instant of each report."""
+def _read(text: str, tables: ReportTables, instants: Instants, warnings: list[str]) -> None:
+    """Read the reports of all runs in a text."""
     columns: list[str] = []
-    zone_name, scale, command = "", _KIB, ""
+    zone_name, scale, command = "", KIB, ""
     first, since_boot, foreign = True, True, True
-    blocks: list[int] = []  # rows under each header of a run
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
+    height, under = 0, 0  # rows under the first header of a run, and under the last
+    at, number, last = 0, 1, text.count("\n") + 1
+    while number <= last:
+        if columns and not first and (plain := _rows_of(len(columns)).match(text, at)):
+            values, times = _plain_rows(plain[0], len(columns), zone_name, instants, number)
+            tables.add(number, columns, False, scale, values, times)
+            under += len(times)
+            at, number = plain.end(), number + len(times)
+            continue
+        end = text.find("\n", at) if number < last else len(text)
+        line = text[at:end].strip()
         tokens = line.split()
         if _GROUPS.fullmatch(line):
-            continue
-        if tokens[:2] == ["r", "b"] and number < len(lines):
+            pass
+        elif tokens[:2] == ["r", "b"] and number < last:
             before = columns
             columns, zone_name = _columns(tokens, number, line)
-            if foreign or columns != before or not _repeats(blocks):
-                blocks, first = [], True
-                scale = _UNIT[unit[1]] if (unit := _IN_UNIT.search(command)) else _KIB
+            # vmstat repeats its header once for each height of the terminal.
+            if under >= 10 and under == (height or under) and columns == before and not foreign:
+                height = under
+            else:
+                height, first = 0, True
+                scale = _UNIT[unit[1]] if (unit := _IN_UNIT.search(command)) else KIB
                 since_boot, command, foreign = not _NO_FIRST.search(command), "", False
-            blocks.append(0)
+            under = 0
         elif (found := _COMMAND.search(line)) and not tokens[0].isdigit():
             command, columns, foreign = f"{found[1]} ", [], True
         elif _OTHERS.fullmatch(line):
@@ -158,30 +125,48 @@ def _reports(
             foreign = True
             if columns and not is_chatter(line):
                 warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
-        elif number == len(lines) and not _is_whole(tokens, columns):
+        elif number == last and not _is_whole(tokens, columns):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         else:
-            values, time = _row(tokens, columns, zone_name, instants, number)
-            yield number, first and since_boot, scale, values, time
+            row, time = _row(tokens, columns, zone_name, instants, number)
+            tables.add(number, columns, first and since_boot, scale, row, [time])
             if first and since_boot:
                 warnings.append(
                     f"line {number}: the first report is taken for averages since the start of the machine, as it is"
                     " without -y; its rates are in `averages`"
                 )
             first = False
-            blocks[-1] += 1
+            under += 1
+        at, number = end + 1, number + 1
 
 
-def _repeats(blocks: list[int]) -> bool:
-    """Whether a header after these blocks of rows is vmstat's own repetition, once for each height of the terminal."""
-    return blocks[-1] >= 10 and all(rows == blocks[0] for rows in blocks)
+@cache
+def _rows_of(width: int) -> re.Pattern[str]:
+    """Whole lines with this many numbers, all with or all without a time behind them."""
+    row = rf"[ \t]*[0-9]{{1,18}}(?:[ \t]+[0-9]{{1,18}}){{{width - 1}}}"
+    return re.compile(rf"(?:{row}[ \t]*\n)++|(?:{row}[ \t]+{DAY.pattern}[ \t]+{CLOCK.pattern}[ \t]*\n)++")
+
+
+def _plain_rows(
+    text: str, width: int, zone_name: str, instants: Instants, number: int
+) -> tuple[list[int], list[datetime | None]]:
+    """Return the numbers of lines that `_rows_of` matches, and the instant of each."""
+    tokens, count = text.split(), text.count("\n")
+    words = len(tokens) // count
+    if words == width:
+        return list(map(int, tokens)), [None] * count
+    rows = [tokens[i : i + words] for i in range(0, len(tokens), words)]
+    times: list[datetime | None] = [
+        instants.read(" ".join([*row[width:], zone_name]), line) for line, row in enumerate(rows, number)
+    ]
+    return [int(token) for row in rows for token in row[:width]], times
 
 
 def _columns(tokens: list[str], number: int, line: str) -> tuple[list[str], str]:
     """Names of the columns of a header row, and the abbreviation of the zone where times follow."""
-    zone_name = tokens.pop() if tokens[-1] not in _KNOWN and ABBREVIATION.fullmatch(tokens[-1]) else ""
-    if unknown := [name for name in tokens if name not in _KNOWN]:
-        raise ParseError(number, f"columns of vmstat ({' '.join(_KNOWN)})", " ".join(unknown))
+    zone_name = tokens.pop() if tokens[-1] not in KNOWN and ABBREVIATION.fullmatch(tokens[-1]) else ""
+    if unknown := [name for name in tokens if name not in KNOWN]:
+        raise ParseError(number, f"columns of vmstat ({' '.join(KNOWN)})", " ".join(unknown))
     if len(set(tokens)) < len(tokens) or not {"free", "us", "sy", "id"} <= set(tokens):
         raise ParseError(number, "each column of vmstat once", line)
     return tokens, zone_name
@@ -199,12 +184,12 @@ def _is_whole(tokens: list[str], columns: list[str]) -> bool:
         return True
     if len(tokens) != len(columns) or not all(_WHOLE.fullmatch(token) for token in tokens):
         return False
-    return 97 <= sum(int(token) for token, name in zip(tokens, columns, strict=True) if name in _CPU) <= 103
+    return 97 <= sum(int(token) for token, name in zip(tokens, columns, strict=True) if name in CPU) <= 103
 
 
 def _row(
     tokens: list[str], columns: list[str], zone_name: str, instants: Instants, number: int
-) -> tuple[dict[str, int], datetime | None]:
+) -> tuple[list[int], datetime | None]:
     """Return the values of a row, and its instant, None if it has none."""
     start = next((i for i, token in enumerate(tokens) if _WHOLE.fullmatch(token)), 0)
     before, numbers, after = tokens[:start], tokens[start : start + len(columns)], tokens[start + len(columns) :]
@@ -213,7 +198,7 @@ def _row(
             raise ParseError(number, f"a whole number for {name}", token)
     if len(numbers) < len(columns):
         raise ParseError(number, f"{len(columns)} columns ({' '.join(columns)})", " ".join(tokens))
-    values = dict(zip(columns, map(int, numbers), strict=True))
+    values = list(map(int, numbers))
     words = after or before  # before: a script may print a time before each row
     if after or (words and DAY.fullmatch(words[0])):
         return values, instants.read(" ".join([*words, zone_name] if len(words) == 2 else words), number)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from loadcurve.errors import ParseError
 from loadcurve.ingest.load.k6 import parse_k6
 from loadcurve.ingest.load.k6_json import parse_k6_json
+from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.report_text import go_time_s
 
 DATA = Path(__file__).parents[2] / "data/k6"
@@ -49,7 +50,7 @@ def test_times_come_back(ms):
     count=st.integers(1, 10**8),
     failed=st.integers(0, 10**8),
     ms=st.floats(1, 1e8),
-    times=st.lists(st.floats(0, 59_999), min_size=4, max_size=4),
+    times=st.lists(st.floats(1e-6, 59_999), min_size=4, max_size=4),
 )
 def test_both_forms_of_the_summary_say_the_same(count, failed, ms, times):
     failed = min(failed, count)
@@ -112,6 +113,23 @@ def test_a_column_cut_by_the_terminal_is_left_out():
     parsed = parse_k6(OLD.replace("p(90)=1.1s    p(95)=1.23s   \n       {", "p(90)=1.1\n       {"))
     assert parsed.tables["latency"]["quantile"].tolist() == [0.5]
     assert "line 10: cut at its right end" in parsed.warnings[0]
+
+
+def test_requests_without_a_connection_are_no_response_of_0_s():
+    text = (DATA / "arrival-rate.txt").read_text().replace("0.00% 0 out of 601", "10.00% 60 out of 600")
+    parsed = parse_k6(text.replace("min=67.2µs   med=117.24µs", "min=0s   med=117.24µs"))
+    assert parsed.tables["runs"].latency_min_s.isna().all()
+    assert "find out why connections fail, and repeat the run" in parsed.warnings[-1]
+    # The same as JSON, all without a response; a server that closes each connection after the request sends no byte.
+    trend = {"avg": 0.02, "min": 0.01, "max": 0.03}
+    metrics = {
+        "http_reqs": {"count": 101, "rate": 100.9}, "http_req_failed": {"passes": 101, "fails": 0, "value": 1},
+        "data_received": {"count": 0, "rate": 0}, "http_req_duration": trend, "http_req_waiting": trend,
+    }  # fmt: skip
+    parsed = form_of("k6", "json").parse(json.dumps({"metrics": metrics}))
+    assert parsed.tables["runs"][["requests", "status"]].values.tolist() == [[0, "failed"]]
+    assert parsed.tables["runs"].filter(regex="^latency_.*_s$").isna().all(axis=None)
+    assert len(parsed.tables["phases"]) == 0
 
 
 def test_the_machine_readable_summary_of_1_x():

@@ -15,8 +15,9 @@ from one_test import in_one_test
 from loadcurve import tables
 from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.ingest.servers.access_columns import _clf
+from loadcurve.ingest.servers.access_csv import columns_of
 from loadcurve.ingest.servers.access_json import parse_access_json
-from loadcurve.ingest.servers.access_layout import layout_of_format
+from loadcurve.ingest.servers.access_layout import layout_of_format, layout_of_line
 from loadcurve.ingest.servers.access_log import parse_access_log, parse_apache_log
 from loadcurve.ingest.sniff import parse, sniff
 
@@ -24,6 +25,23 @@ COMBINED = '198.18.0.1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 61
 CONF = """log_format  main  '$remote_addr - $remote_user [$time_local] "$request" '
                       '$status $body_bytes_sent "$http_referer" '
                       '"$http_user_agent" "$http_x_forwarded_for" $request_time ${upstream_response_time}';"""
+
+
+def test_lines_split_as_csv_have_the_texts_of_the_pattern():
+    """Or None where a line differs, so that the pattern of the layout decides."""
+    timed = COMBINED.replace('"ab"', '"a b" rt=0.250 urt=0.100')
+    layout = layout_of_line(timed)
+    for old, new, fits in (
+        ("", "", True), ("/a ", "/\u00e4?q=1 ", True), ("- - [", "- joe [", True), ('"a b"', '""', True),
+        ("- - [", "- john doe [", False), ("rt=0.250", "rt=0.25", False), ("rt=0.250", "st=0.250", False),
+        ('"a b"', r'"a \"b"', False), ('"-" ', "- ", False), ("0.100", "0.100, 0.200", False), ("20/", "2/", False),
+        (timed, "\n", False), ("198", " 198", False), ('"GET', '""GET', False), (" 616 ", " 6x6 ", False),
+    ):  # fmt: skip
+        text = timed * 1000 + timed.replace(old, new, 1)
+        found = columns_of(text, layout)
+        assert (found is not None) == fits, new
+        if found is not None:
+            assert list(zip(*(c.to_pylist() for c in found), strict=True)) == layout.pattern().findall(text)
 
 
 def row(line, log_format="", number=0, parser=parse_access_log):

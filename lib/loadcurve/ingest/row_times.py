@@ -1,0 +1,67 @@
+"""Times of the rows of raw files."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.ingest.parsed import Tables
+from loadcurve.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from loadcurve.ingest.merge import Table
+
+
+def span_of(tables: Tables) -> tuple[float, float] | None:
+    """Return the first and the last time of all rows of a file, in s since 1970 UTC; None if none has a time.
+
+    Examples
+    --------
+    >>> span_of(Tables({"tcp": [{"time": pd.Timestamp(60, unit="s", tz="UTC")}, {"time": None}]}))
+    (60.0, 60.0)
+    """
+    times = times_of(tables)
+    return (float(np.nanmin(times)), float(np.nanmax(times))) if np.isfinite(times).any() else None
+
+
+def times_of(tables: Tables) -> np.ndarray:
+    """Return times of the rows of a file in s since 1970 UTC, one table after the other; NaN for rows without one."""
+    pieces = (_seconds_of(rows) for name in tables for rows in tables.pieces(name, "time"))
+    return np.concatenate([np.empty(0), *pieces])
+
+
+def _seconds_of(rows: "Table") -> np.ndarray:
+    """Times of rows in s since 1970 UTC; NaN for rows without a time."""
+    if isinstance(rows, Sequence):
+        times = [row.get("time") for row in rows]
+        known = [time for time in times if isinstance(time, datetime) and time.tzinfo]
+        if len(known) == len(times):
+            return np.array([time.timestamp() for time in known], float)
+        stamps = pd.Series(pd.to_datetime(times, utc=True)) if any(time is not None for time in times) else None
+    else:
+        stamps = _instants(rows)
+    if stamps is None:
+        return np.full(len(rows), np.nan)
+    return (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(float)
+
+
+def _instants(table: "pd.DataFrame | pa.Table") -> pd.Series | None:
+    """Column `time` of a table in UTC; None if it has none."""
+    if not isinstance(table, pd.DataFrame):
+        table = table.select([name for name in ("time",) if name in table.column_names]).to_pandas()
+    return pd.to_datetime(table["time"], utc=True) if "time" in table and len(table) else None
+
+
+def elapsed(name: str, table: "Table", began: np.ndarray) -> dict[str, pd.Series]:
+    """Return the column `elapsed_s` if the table has it and knows times, from the start of each row's run in s."""
+    if isinstance(table, Sequence):
+        return {}
+    times = _instants(table) if "elapsed_s" in SCHEMAS[name].columns else None
+    if times is None:
+        return {}
+    start = pd.Series(pd.to_datetime(began, unit="s", utc=True), times.index)
+    return {"elapsed_s": (times - start).dt.total_seconds()}
