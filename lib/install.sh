@@ -3,44 +3,67 @@
 # minutes, or one line for each of hundreds of files.
 #
 #   install.sh PYTHON    a Python with pip, in the environment to install into
+#
+# pip fetches and unpacks one package after the other, so each processor runs one with a share of the lock; the lock
+# names every package, so no pip has to know of another's.  Modules are compiled when they are first imported.
 set -eu
 python="$1"
-log=build/pip.log
-mkdir -p build
+parts=build/pip
+rm -rf "$parts"
+mkdir -p "$parts"
+shares=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+[ "$shares" -le 4 ] || shares=4
 
 packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 progress() {
-    fetched=$(grep -c '^Collecting ' "$log" || true)
-    if grep -q '^Installing collected packages' "$log"; then
-        echo "Python packages: $(find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l) of $fetched installed"
-    else
-        echo "Python packages: $fetched fetched"
-    fi
+    fetched=$(cat "$parts"/*.log | grep -c '^Collecting ' || true)
+    installed=$(find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l)
+    echo "Python packages: $fetched of $listed found, $installed installed"
 }
 
-install() {
-    "$python" -m pip install --disable-pip-version-check --no-deps "$@" >"$log" 2>&1 &
-    pip=$!
-    trap 'kill "$pip" 2>/dev/null || true' EXIT INT TERM
-    shown=""
-    waited=0
-    while kill -0 "$pip" 2>/dev/null; do
-        sleep 1
-        waited=$((waited + 1))
-        # One line in five seconds, and none that repeats the last.
-        [ $((waited % 5)) -eq 0 ] || continue
-        now=$(progress)
-        [ "$now" = "$shown" ] || echo "$now"
-        shown="$now"
+install() { # LOG OPTION...
+    log=$1
+    shift
+    "$python" -m pip install --disable-pip-version-check --no-deps --no-compile "$@" >"$log" 2>&1
+}
+
+failed() { # LOG
+    tail -n 20 "$1" >&2
+    echo "The Python packages were not installed; $1 has all that pip printed." >&2
+    exit 1
+}
+
+echo "Installing the Python packages of lib/requirements.lock into .venv; this takes about a minute"
+awk -v parts="$parts" -v shares="$shares" '/^[A-Za-z]/ { n++ } n { print > (parts "/" n % shares ".txt") }' \
+    lib/requirements.lock
+listed=$(cat "$parts"/*.txt | grep -c '^[A-Za-z]')
+pips=""
+trap 'kill $pips 2>/dev/null || true' EXIT INT TERM
+for part in "$parts"/*.txt; do
+    install "${part%.txt}.log" --require-hashes -r "$part" &
+    pips="$pips $!"
+done
+running() {
+    for pip in $pips; do
+        kill -0 "$pip" 2>/dev/null && return 0
     done
-    trap - EXIT INT TERM
-    wait "$pip" || {
-        tail -n 20 "$log" >&2
-        echo "The Python packages were not installed; $log has all that pip printed." >&2
-        exit 1
-    }
+    return 1
 }
-
-echo "Installing the Python packages of lib/requirements.lock into .venv; this takes one to three minutes"
-install --require-hashes -r lib/requirements.lock
-install --no-build-isolation -e lib
+shown=""
+waited=0
+while running; do
+    sleep 1
+    waited=$((waited + 1))
+    # One line in five seconds, and none that repeats the last.
+    [ $((waited % 5)) -eq 0 ] || continue
+    now=$(progress)
+    [ "$now" = "$shown" ] || echo "$now"
+    shown="$now"
+done
+set -- "$parts"/*.log
+for pip in $pips; do
+    wait "$pip" || failed "$1"
+    shift
+done
+trap - EXIT INT TERM
+install "$parts/loadcurve.log" --no-build-isolation -e lib || failed "$parts/loadcurve.log"

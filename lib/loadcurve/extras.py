@@ -8,6 +8,7 @@ from loadcurve.errors import LoadcurveError
 
 EXTRA_OF = {
     "distributed": "cluster",
+    "fsspec": "s3",
     "psutil": "lab",
     "jupyter_client": "notebooks",
     "matplotlib": "notebooks",

@@ -42,6 +42,12 @@ def show(text: str, html: str) -> None:
         _shell().display_pub.publish({"text/plain": text, "text/html": html})
 
 
+def cells_and_variables() -> tuple[list[str], dict[str, object]]:
+    """Return the source of each cell that this kernel has executed, and its variables; nothing outside of IPython."""
+    variables = getattr(_shell(), "user_ns", {})
+    return list(variables.get("In", ())), variables
+
+
 def is_batch() -> bool:
     """Return whether a batch run executes the notebook."""
     return NOTEBOOK_VARIABLE in os.environ

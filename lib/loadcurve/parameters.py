@@ -1,4 +1,4 @@
-"""Ranges of a notebook's parameters, which are part of their comments in the cell tagged ``parameters``::
+"""What a notebook declares about its parameters, in the cell tagged ``parameters``: type, default, and range::
 
     enough: float = 0.9  # ratio, 0 < enough ≤ 1: share of the best mean throughput that is enough
 
@@ -6,11 +6,21 @@ papermill keeps a comment as the help of its parameter, but it cannot read a lin
 contains ``≤`` and ``≥``.
 """
 
+import contextlib
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ValueRuleError, raise_all
 from loadcurve.section import Range
+
+TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+"""Types that the annotation of a parameter may name; a notebook with another annotation, or none, fails its test."""
+
+_LINE = re.compile(
+    r"^(?P<name>[A-Za-z_]\w*): *(?P<kind>\w+) *= *(?P<default>[^#]*?) *# *(?P<comment>.*)$", re.MULTILINE
+)
 
 _NUMBER = r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?"
 _LOW = {"<": "gt", "≤": "ge"}  # LOW < NAME
@@ -54,3 +64,74 @@ def range_of(name: str, comment: str) -> Range | None:
     if found["end"]:
         ends[_HIGH[found["sign"]]] = float(found["end"])
     return Range(**ends)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a notebook declares about a parameter: type, range, and default as Python source."""
+
+    kind: str
+    range: Range | None
+    default: str
+
+    def check(self, name: str, value: object) -> None:
+        """Check the type and the range of a value.
+
+        Raises
+        ------
+        ValueRuleError
+            Such as ``enough must be 0 < enough <= 1, got 1.5``.
+        """
+        if self.range and self.kind != "list":
+            self.range.check(name, value, whole=self.kind == "int")
+        kind = TYPES.get(self.kind, object)  # another annotation is a matter of the notebook
+        if not isinstance(value, kind) or (isinstance(value, bool) and self.kind != "bool"):
+            raise ValueRuleError(name, self.kind, value)
+        if self.range and isinstance(value, list):
+            for one in value:
+                self.range.check(name, one)
+
+
+def check_variables(cells: Iterable[str], variables: Mapping[str, object]) -> None:
+    """Check the variables of a kernel against the ranges that the cells which it executed declare.
+
+    Where a kernel was started by papermill or by hand, nothing else checks them.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        Source of each cell; a later declaration counts.
+    variables : mapping
+        Values by name.
+
+    Raises
+    ------
+    ValueRuleError
+        For the first value outside of its range, with the others in its `others`.
+
+    Examples
+    --------
+    >>> check_variables(["few: int = 3  # count, few ≥ 1: runs"], {"few": 0})
+    Traceback (most recent call last):
+    loadcurve.errors.ValueRuleError: few must be a whole number >= 1, got 0
+    """
+    faults = []
+    for name, declared in _ranges(cells).items():
+        if name not in variables:
+            continue
+        value: Any = variables[name]
+        value = value.item() if getattr(value, "shape", None) == () else value  # a later cell may have computed it
+        try:
+            declared.check(name, value)
+        except ValueRuleError as error:
+            faults.append(error)
+    raise_all(faults)
+
+
+def _ranges(cells: Iterable[str]) -> dict[str, Declared]:
+    found = {}
+    for line in (line for cell in cells for line in _LINE.finditer(cell)):
+        with contextlib.suppress(LoadcurveError):  # a remark of somebody's own
+            if range_ := range_of(line["name"], line["comment"]):
+                found[line["name"]] = Declared(line["kind"], range_, line["default"].strip())
+    return found

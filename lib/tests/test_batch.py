@@ -67,6 +67,15 @@ def test_a_wrong_parameter_is_refused_before_the_kernel(notebook, checkout, monk
         batch.run_notebook(notebook(), checkout / "out.ipynb", given)
 
 
+def test_a_notebook_that_names_no_kernel_is_one_line(notebook):
+    path = notebook()
+    book = nbformat.read(path, as_version=4)
+    del book.metadata["kernelspec"]
+    nbformat.write(book, path)
+    with pytest.raises(LoadcurveError, match="expected a notebook that names its kernel, got 'No kernel"):
+        check_parameters(path, {})
+
+
 @pytest.mark.parametrize("given", [{"seconds": 3}, {"enough": 1}, {"sizes": [1, 7]}, {"other": {"a": 1}}])
 def test_an_int_may_stand_for_a_float_and_ends_belong_to_a_range(notebook, given):
     assert check_parameters(notebook(), given) == given
@@ -136,16 +145,16 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
 
 @pytest.mark.slow
 def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, checkout):
-    """Four runs at once, in threads of one process as a notebook with a loop would start them."""
+    """Two runs at once, in threads of one process as a notebook with a loop would start them."""
     code = (
         "from loadcurve import publish\npublish.begin('99_test')\n"
         "for place in range(20):\n    publish.values({f'n{place}': repeats})"
     )
     path, before = notebook(code), Path.cwd()
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(2) as pool:
         runs = [
             pool.submit(batch.run_notebook, path, checkout / f"out{number}.ipynb", {"repeats": number})
-            for number in range(4)
+            for number in range(2)
         ]
         outputs = [run.result() for run in runs]
     for number, output in enumerate(outputs):

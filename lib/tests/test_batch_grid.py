@@ -203,6 +203,11 @@ def test_a_failed_notebook_leaves_the_others_and_is_run_again(books, executed, c
     executed.clear()
     done = CliRunner().invoke(app, [*argv[:4], "share=0.2,0.3", *argv[5:]])
     assert done.exit_code == 0 and sorted(executed) == ["a,share=0.3", "b,share=0.3"], done.output
+    assert CliRunner().invoke(app, ["batch", "a.ipynb", *argv[3:]]).exit_code == 1
+    page = (checkout / "out/index.html").read_text("utf-8")
+    assert "1 of 2 outputs failed; the same command runs only this one again." in page
+    assert "Executed notebooks; parameters of all notebooks that declare them: <code>study=s</code>" in page
+    assert '<a href="values.parquet">' in page
 
 
 def test_a_success_removes_the_partial_notebook(books, executed, checkout):

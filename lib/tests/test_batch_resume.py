@@ -1,17 +1,16 @@
 """A batch of real kernels that is interrupted, killed and resumed, here and on a Dask cluster."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import psutil
 import pytest
+from dask_cluster import dask_cluster, wait
 from kernel import HANG_S
 
 pytestmark = pytest.mark.slow
@@ -79,13 +78,6 @@ class Grid:
         return said[1]
 
 
-def wait(condition):
-    end = time.monotonic() + HANG_S
-    while not condition():
-        assert time.monotonic() < end, "hangs"
-        time.sleep(0.02)
-
-
 def is_gone(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -133,27 +125,8 @@ def test_an_interrupted_and_killed_batch_runs_only_what_is_missing(grid):
 
 @pytest.fixture
 def dask(tmp_path):
-    """Address of a scheduler, and its two workers, each with one thread; nobody starts a killed worker again."""
-    started = []
-
-    def start(*argv):
-        started.append(
-            subprocess.Popen([sys.executable, "-m", "distributed.cli." + argv[0], *argv[1:]], cwd=tmp_path, **quiet)
-        )
-        return started[-1]
-
-    with (tmp_path / "dask.log").open("w") as log:
-        quiet = {"stdout": log, "stderr": log}
-        file = tmp_path / "scheduler.json"
-        start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        wait(file.exists)
-        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path)]
-        workers = [start("dask_worker", "--scheduler-file", str(file), *options) for _ in range(2)]
-        wait(lambda: "tcp://" in file.read_text())
-        yield json.loads(file.read_text())["address"], workers
-        for process in started:
-            process.kill()
-            process.wait()
+    with dask_cluster(tmp_path) as made:
+        yield made
 
 
 def test_a_worker_of_a_cluster_is_killed_half_way(grid, dask):
@@ -181,4 +154,37 @@ def test_an_interrupt_ends_the_kernels_of_all_workers(grid, dask):
     said = batch.communicate(timeout=HANG_S)[1]
     assert batch.returncode == 143 and "interrupted by SIGTERM" in said, said
     wait(lambda: all(is_gone(pid) for _, pid in grid.started()))
+    assert not grid.complete()
+
+
+def children(process):
+    return {one.pid for one in psutil.Process(process.pid).children(recursive=True)}
+
+
+def test_a_cluster_on_this_machine_survives_a_killed_worker_and_leaves_nothing(grid):
+    batch = grid.start("--scheduler", "local", "--jobs", "2")
+    wait(lambda: len(grid.started()) == 2)
+    (name, kernel), _ = grid.started()
+    started = children(batch)
+    psutil.Process(kernel).parent().kill()  # the worker, which Dask replaces
+    grid.open(*NAMES)
+    wait(lambda: started.update(children(batch)) or len(grid.complete()) == 8)
+    said = grid.check_complete(batch)
+    assert sorted(line.split()[2] for line in said.splitlines() if "] made:" in line) == NAMES, "each output once"
+    assert "Traceback" not in said
+    runs = [name for name, _ in grid.started()]
+    assert [runs.count(one) for one in NAMES] == [2 if one == name else 1 for one in NAMES]
+    wait(lambda: all(map(is_gone, started)))
+
+
+def test_an_interrupt_from_a_terminal_ends_a_cluster_on_this_machine(grid):
+    """A terminal sends SIGINT to all processes of the command."""
+    batch = grid.start("--scheduler", "local", "--jobs", "2")
+    wait(lambda: len(grid.started()) == 2)
+    started = children(batch)
+    os.killpg(batch.pid, signal.SIGINT)
+    said = batch.communicate(timeout=HANG_S)
+    assert batch.returncode == 130 and said[0] == ""
+    assert said[1] == "interrupted by SIGINT: the outputs so far are kept; the same command runs the others\n"
+    wait(lambda: all(map(is_gone, started)))
     assert not grid.complete()

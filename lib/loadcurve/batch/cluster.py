@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from distributed import Client, Future, LocalCluster
+from distributed import Future
 
 from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import LOOK_S, Finished
-from loadcurve.batch.resume import library
-from loadcurve.errors import LoadcurveError
-from loadcurve.lab.hosts.signals import pause
-
-_CONNECT_S = 30.0  # Dask's own time limit for a connection
+from loadcurve.cluster import check_library, connected, library
+from loadcurve.signals import pause
 
 Files = dict[str, bytes]
 """Content of files by their path in a folder."""
@@ -52,8 +49,7 @@ def run_on_cluster(
     LoadcurveError
         When the scheduler does not respond.
     """
-    with contextlib.ExitStack() as stack:
-        client = stack.enter_context(_client(scheduler, min(at_once, len(jobs)), stack))
+    with connected(scheduler, min(at_once, len(jobs))) as client:
         batch = secrets.token_hex(8)
         tasks = {
             client.submit(_execute, batch, library(), *_sent(job), key=f"{job.name}-{batch}", pure=False): job
@@ -73,20 +69,6 @@ def run_on_cluster(
                 client.cancel(list(tasks))
                 with contextlib.suppress(Exception):  # a worker may be lost: its kernels end with it
                     client.run(_end, batch, wait=True)
-
-
-def _client(scheduler: str, workers: int, stack: contextlib.ExitStack) -> Client:
-    if scheduler == "local":
-        made = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-        return Client(stack.enter_context(made))
-    try:
-        return Client(scheduler, timeout=_CONNECT_S)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise LoadcurveError(
-            f"scheduler must be local, or the address of a Dask scheduler such as tcp://10.0.0.1:8786, "
-            f"got {scheduler!r} ({reason})"
-        ) from None
 
 
 def _sent(job: Job) -> tuple[str, bytes, str, dict[str, object]]:
@@ -131,10 +113,7 @@ def _execute(
 ) -> tuple[float, str, str, Files]:
     """Execute a notebook; return the seconds it took, why it failed, the cell that failed, and all that it wrote."""
     start = time.monotonic()
-    if library() != expected:
-        raise LoadcurveError(
-            f"workers must run loadcurve {expected}, as this process does, got {library()}: install the same version"
-        )
+    check_library(expected)
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
         notebook, work = Path(folder) / Path(path).name, Path(folder) / "work"
         notebook.write_bytes(content)

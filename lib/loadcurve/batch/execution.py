@@ -11,18 +11,12 @@ from typing import Any
 
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
+from loadcurve.batch.libraries import DeadKernelError, PapermillExecutionError, nbformat, pm
 from loadcurve.captions import fill_captions
 from loadcurve.errors import LoadcurveError
-from loadcurve.extras import without_module
 from loadcurve.jupyter import NOTEBOOK_VARIABLE
-
-with without_module("rfc3987_syntax"):  # as in `given`
-    import nbformat
-    import papermill as pm
-    from papermill.exceptions import PapermillExecutionError
 
 START_S = 1800
 """Time limit for the start of a kernel; 60 s, as papermill has it, are too short for a busy machine."""

@@ -2,25 +2,16 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from loadcurve.batch.libraries import nbformat, pm
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.extras import without_module
 from loadcurve.files.yaml_document import read_yaml
-from loadcurve.parameters import range_of
-from loadcurve.section import Range
-
-with without_module("rfc3987_syntax"):  # optional for jsonschema, which compiles its 38 grammars for a second
-    import nbformat
-    import papermill as pm
-
-TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
-"""Types that the annotation of a parameter may name; a notebook with another annotation, or none, fails its test."""
+from loadcurve.parameters import Declared, range_of
 
 _DATA = ("folder", "study", "study_file")  # parameters that name data, by a path or by the name of a study
 
@@ -34,15 +25,6 @@ class Texts(Text):
 
 
 Typed = TypeVar("Typed", bound=Text)
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What a notebook declares about a parameter: type, range, and default as Python source."""
-
-    kind: str
-    range: Range | None
-    default: str
 
 
 def declared_parameters(notebook: Path) -> dict[str, Declared]:
@@ -61,7 +43,10 @@ def declared_parameters(notebook: Path) -> dict[str, Declared]:
         nbformat.read(notebook, as_version=4)
     except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
         raise ParseError(0, "a notebook", type(error).__name__, str(notebook)) from None
-    found = pm.inspect_notebook(notebook)
+    try:
+        found = pm.inspect_notebook(notebook)
+    except ValueError as error:  # such as one that was never saved with a kernel
+        raise ParseError(0, "a notebook that names its kernel", str(error), str(notebook)) from None
     try:
         return {
             name: Declared(one["inferred_type_name"], range_of(name, one["help"]), one["default"])
@@ -90,17 +75,10 @@ def _checked(notebook: Path, name: str, given: object, declared: Declared) -> ob
     value = _read(name, given, declared.kind) if isinstance(given, Text) else given
     if isinstance(value, str) and name in _DATA and value and Path(value).exists():
         return str(Path(value).resolve())  # the kernel works in the folder of the notebook
-    if declared.range and declared.kind != "list":
-        try:
-            declared.range.check(name, value, whole=declared.kind == "int")
-        except ValueRuleError as error:
-            raise LoadcurveError(f"{notebook}: {error}") from None
-    kind = TYPES.get(declared.kind, object)  # another annotation is a matter of the notebook
-    if not isinstance(value, kind) or (isinstance(value, bool) and declared.kind != "bool"):
-        raise LoadcurveError(f"{notebook}: {name} must be {declared.kind}, got {value!r}")
-    if declared.range and isinstance(value, list):
-        for one in value:
-            _checked(notebook, name, one, Declared("float", declared.range, ""))
+    try:
+        declared.check(name, value)
+    except ValueRuleError as error:
+        raise LoadcurveError(f"{notebook}: {error}") from None
     return value
 
 

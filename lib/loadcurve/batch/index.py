@@ -31,7 +31,8 @@ def index_page(folder: Path, outcomes: Sequence[Outcome]) -> str:
     """Return the index page as HTML; it shows figures from the files next to it, and loads nothing else."""
     failed = [one for one in outcomes if one.state == "failed"]
     notebooks = list(dict.fromkeys(one.job.notebook.stem for one in outcomes))
-    parts = [to_html([_verdict(outcomes, failed)]), _outputs(folder, outcomes)]
+    values = f'<p><a href="{VALUES}">{VALUES}</a> has the published values of all outputs as one table.</p>'
+    parts = [to_html([_verdict(outcomes, failed)]), values, _outputs(folder, outcomes)]
     parts += [_failed(one) for one in failed]
     for notebook in notebooks:
         jobs = [one.job for one in outcomes if one.job.notebook.stem == notebook and one.state != "failed"]
@@ -47,7 +48,8 @@ def _count(number: int, noun: str) -> str:
 
 def _verdict(outcomes: Sequence[Outcome], failed: Sequence[Outcome]) -> Paragraph:
     if failed:
-        text = f"{len(failed)} of {_count(len(outcomes), 'output')} failed; the same command runs only these again."
+        again = "this one" if len(failed) == 1 else "these"
+        text = f"{len(failed)} of {_count(len(outcomes), 'output')} failed; the same command runs only {again} again."
         return Paragraph("Verdict", text, "error")
     every = "The output is" if len(outcomes) == 1 else f"All {len(outcomes)} outputs are"
     return Paragraph("Verdict", f"{every} complete.", "ok")
@@ -62,11 +64,11 @@ def _outputs(folder: Path, outcomes: Sequence[Outcome]) -> str:
         values = [_text(one.job.varied[name]) if name in one.job.varied else "" for name in varied]
         done = one.state != "failed"
         cells.append([one.job.notebook.stem, *values, _duration(folder, one.job) if done else "failed"])
-        target = f"{one.job.name}.ipynb" if done else (one.partial.name if one.partial else "")
+        target = f"{one.job.name}.ipynb" if done else one.partial.rpartition("/")[2]
         links.append(quote(target))
     fixed = dict.fromkeys(f"`{name}={_text(value)}`" for one in outcomes for name, value in one.job.fixed.items())
-    more = f"; all have {', '.join(fixed)} where their notebook declares it" if fixed else ""
-    caption = f"Executed notebooks, and the published values of all in {VALUES}{more}"
+    more = f"; parameters of all notebooks that declare them: {', '.join(fixed)}" if fixed else ""
+    caption = f"Executed notebooks{more}"
     table = to_html([Grid(cells[0], cells[1:], caption, left=len(cells[0]) - 1)])
     # Cells of a grid are plain text; the first of each row becomes a link to its notebook.
     head, *rows = table.split('<tr><td class="left">')

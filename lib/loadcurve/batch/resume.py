@@ -3,14 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import loadcurve
 from loadcurve import paths
 from loadcurve.batch.grid import Job
 from loadcurve.batch.notebook import STAMP
+from loadcurve.cluster import library
 from loadcurve.files.atomic import sha256_of
 
 
@@ -64,14 +63,3 @@ def read_stamp(output: Path) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-@cache
-def library() -> str:
-    """Return the version of loadcurve and a digest of its code, which a checkout changes without a new version."""
-    digest = hashlib.sha256()
-    package = Path(loadcurve.__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    return f"{loadcurve.__version__}+{digest.hexdigest()[:12]}"

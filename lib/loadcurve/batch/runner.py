@@ -10,7 +10,6 @@ from loadcurve import paths
 from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import Finished, run_here
-from loadcurve.batch.index import write_index
 from loadcurve.batch.notebook import (
     files_read,
     finish,
@@ -22,7 +21,8 @@ from loadcurve.batch.notebook import (
 from loadcurve.batch.outcome import Outcome, outcome_of
 from loadcurve.batch.resume import files_state, stamp_of, why_not_complete
 from loadcurve.files.atomic import alone
-from loadcurve.lab.hosts.signals import deferred
+from loadcurve.files.remote import local_path
+from loadcurve.signals import deferred
 from loadcurve.workers import processors
 
 Report = Callable[[str], object]
@@ -31,7 +31,7 @@ Place = Callable[[], contextlib.AbstractContextManager[Path]]
 
 def run_batch(
     jobs: Sequence[Job],
-    folder: Path,
+    folder: Path | str,
     *,
     at_once: int = 0,
     scheduler: str = "",
@@ -46,8 +46,8 @@ def run_batch(
     ----------
     jobs : sequence of Job
         From `jobs_of`.
-    folder : pathlib.Path
-        Folder for the outputs; it is created.
+    folder : pathlib.Path or str
+        Folder for the outputs, or its URL (`loadcurve.files.remote`); it is created.
     at_once : int
         Number of notebooks that run at the same time; 0 for the number of processors.
     scheduler : str
@@ -61,27 +61,52 @@ def run_batch(
     list of Outcome
         In the order of the jobs.
     """
-    folder = folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    with alone(f"batch {paths.shown(folder)}", report), deferred():
-        stamps = {job.name: stamp_of(job) for job in jobs}
-        outcomes: dict[str, Outcome] = {}
-        for job in jobs:
-            why = why_not_complete(_output(folder, job), stamps[job.name])
-            if not why:
-                outcomes[job.name] = Outcome(job, "kept")
-            elif why != "missing":
-                report(f"stale: {job.name}: {why}")
-        if outcomes:
-            report(f"{len(outcomes)} of {len(jobs)} outputs are complete")
-        pending = [job for job in jobs if job.name not in outcomes]
-        places = {job.name: partial(_place, _output(folder, job), stamps[job.name]) for job in pending}
-        for job, seconds, error in _run(pending, places, at_once or processors(), scheduler):
-            outcomes[job.name] = outcome_of(job, error)
-            took = "" if error else f" in {seconds:.0f} s"
-            report(f"[{len(outcomes)}/{len(jobs)}] {outcomes[job.name]}{took}")
-        found = [outcomes[job.name] for job in jobs]
-        write_index(folder, found)
+    run = partial(_run_batch, jobs, at_once=at_once or processors(), scheduler=scheduler, report=report)
+    if (local := local_path(folder)) is not None:
+        local.mkdir(parents=True, exist_ok=True)
+        with alone(f"batch {paths.shown(local)}", report), deferred():
+            return run(local.absolute(), paths.shown, lambda output: None)
+    from loadcurve.batch.index import INDEX, VALUES
+    from loadcurve.batch.mirror import mirrored
+
+    url = str(folder).rstrip("/")
+    with alone(f"batch {url}", report), deferred(), mirrored(url, [job.name for job in jobs]) as mirror:
+        found = run(mirror.folder, mirror.shown, mirror.send_output)
+        mirror.send([mirror.folder / VALUES, mirror.folder / INDEX])
+    return found
+
+
+def _run_batch(
+    jobs: Sequence[Job],
+    folder: Path,
+    shown: Callable[[Path], str],
+    sent: Callable[[Path], object],
+    *,
+    at_once: int,
+    scheduler: str,
+    report: Report,
+) -> list[Outcome]:
+    """Run jobs in a local folder; `shown` names a file in messages, `sent` is called when an output is in place."""
+    from loadcurve.batch.index import write_index  # imports pandas; `run_alone` starts without
+
+    stamps = {job.name: stamp_of(job) for job in jobs}
+    outcomes: dict[str, Outcome] = {}
+    for job in jobs:
+        why = why_not_complete(_output(folder, job), stamps[job.name])
+        if not why:
+            outcomes[job.name] = Outcome(job, "kept")
+        elif why != "missing":
+            report(f"stale: {job.name}: {why}")
+    if outcomes:
+        report(f"{len(outcomes)} of {len(jobs)} outputs are complete")
+    pending = [job for job in jobs if job.name not in outcomes]
+    places = {job.name: partial(_place, _output(folder, job), stamps[job.name], sent) for job in pending}
+    for job, seconds, error in _run(pending, places, at_once, scheduler):
+        outcomes[job.name] = outcome_of(job, error, shown)
+        took = "" if error else f" in {seconds:.0f} s"
+        report(f"[{len(outcomes)}/{len(jobs)}] {outcomes[job.name]}{took}")
+    found = [outcomes[job.name] for job in jobs]
+    write_index(folder, found)
     return found
 
 
@@ -131,13 +156,16 @@ def _run(pending: Sequence[Job], places: Mapping[str, Place], at_once: int, sche
 
 
 @contextlib.contextmanager
-def _place(output: Path, stamp: Mapping[str, Any]) -> Iterator[Path]:
+def _place(output: Path, stamp: Mapping[str, Any], sent: Callable[[Path], object]) -> Iterator[Path]:
     """Yield a folder for the files of a job; at the end they are moved to their place, with a stamp."""
     with work_folder(output) as work:
         try:
             yield work
         except execution.NotebookError as error:
-            raise keep_partial(error, work / output.name, partial_of(output)) from None
+            kept = keep_partial(error, work / output.name, partial_of(output))
+            sent(output)
+            raise kept from None
         read, figures = files_read(work), sorted(path.name for path in (work / "figures").iterdir())
         finish(output, work, {**stamp, "read": read, "state": files_state(read), "figures": figures})
         partial_of(output).unlink(missing_ok=True)
+        sent(output)

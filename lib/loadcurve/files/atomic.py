@@ -16,6 +16,7 @@ from pathlib import Path
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files.remote import check_local
 
 
 @contextlib.contextmanager
@@ -48,8 +49,9 @@ def check_target(target: Path) -> Path:
     Raises
     ------
     LoadcurveError
-        When there is no such folder.
+        When there is no such folder, or the path is a URL.
     """
+    check_local(target)
     if not target.parent.is_dir():
         folder = str(target.parent)
         raise LoadcurveError(

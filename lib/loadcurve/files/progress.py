@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from loadcurve.jupyter import progress_stream
+from loadcurve.workers import is_worker
 
 DELAY_S = 2.0
 """Work that takes less time shows no progress."""
@@ -27,7 +28,7 @@ class Progress:
         self._total_bytes, self._total_files = total_bytes, total_files
         self._delay_s, self._start_s = delay_s, time.time()
         self._ended = threading.Event()
-        stream = progress_stream()
+        stream = None if is_worker() else progress_stream()
         self._artist = threading.Thread(target=self._draw, args=(stream,), daemon=True) if stream else None
         if self._artist:
             self._artist.start()
