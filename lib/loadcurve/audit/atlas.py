@@ -31,8 +31,8 @@ FILE = "fault.yml"
 class Shows(Section):
     """The counter that gives a fault away.
 
-    The form of its figure follows from the table: a timeline where rows have a time, bars where they have none, a curve
-    over connections where the runs have several levels.
+    The form of its figure follows from the table: a timeline where rows have a time; a curve over connections where the
+    runs have several levels, and over their order where several have one level; bars for one run.
     """
 
     table: str
@@ -52,6 +52,9 @@ class Shows(Section):
 
     limit: str = ""
     """Limit that is drawn as a line, ``RULE.LIMIT``; empty for none."""
+
+    distribution: bool = False
+    """Whether the shares of the values of the first column are shown, and not the values over time."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.table not in tables.SCHEMAS:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.arrays import Mask
+from loadcurve.audit.merged_samples import merge_samples
 
 Tables = Mapping[str, pd.DataFrame]
 T = TypeVar("T")
@@ -140,7 +141,9 @@ class OfRuns(Mapping[str, pd.DataFrame]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._selected:
-            self._selected[name] = self._select(self._tables[name])
+            table = self._tables[name]
+            whole = table if isinstance(self._tables, OfRuns) else merge_samples(name, table)
+            self._selected[name] = self._select(whole)
         return self._selected[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -14,6 +14,7 @@ from loadcurve.audit.rule import Rule
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.remote import is_url
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.paths import data_folder
 from loadcurve.reading import as_parsed
@@ -72,7 +73,7 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     ['effective-concurrency', 'unfinished-run']
     """
     folder = None
-    if isinstance(data, str | Path):
+    if isinstance(data, str | Path) and not is_url(data):
         data = folder = Path(data) if Path(data).exists() else data_folder(data)
     parsed = as_parsed(data)
     tables = parsed.tables

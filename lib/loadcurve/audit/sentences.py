@@ -103,9 +103,11 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     lacking = lacking[~failed]
     groups = [(str(advice), rows) for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False)]
     for advice, rows in sorted(groups, key=lambda group: -len(group[1]["rule"].unique())):
-        rules, number = ", ".join(rows["rule"].unique()), max(count_runs(of) for _, of in rows.groupby("rule"))
+        rules = ", ".join(rows["rule"].unique())
+        numbers = sorted({count_runs(of) for _, of in rows.groupby("rule")})
+        runs = "1 run" if numbers == [1] else f"{' to '.join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))} runs"
         start = f"{advice} Without it" if advice else str(rows["evidence"].iloc[0]).rstrip(".")
-        yield f"{start}: {rules} ({number} run{'s' if number != 1 else ''})."
+        yield f"{start}: {rules} ({runs})."
 
 
 def run_name(finding: Mapping[str, object] | pd.Series) -> str:

@@ -13,8 +13,8 @@ from loadcurve.audit.samples import EDGE_S, samples_within
 SERIES = "the throughput of at least {} intervals, by `sar -n DEV,TCP 1` or a line for each request"
 """What a rule about a series needs, with the number of samples."""
 RECORD_SERIES = (
-    "Record `sar -n DEV,TCP 1` on the server from the start of the load on, or a line for each request "
-    "(`hey -o csv`, `ab -g`)."
+    "Measure for at least 22 s, and record `sar -n DEV,TCP 1` on the server from the start of the load on, or a line "
+    "for each request (`hey -o csv`, `ab -g`)."
 )
 _ACCESS_LOGS = ("nginx", "apache")
 _LEAST = 2  # samples of a warm-up: one alone is a spike

@@ -13,6 +13,8 @@ from loadcurve.tables import axis_label, heading
 COLUMNS = ["panel", "axis", "x", "name", "series", "value", "limit", "clean"]
 _INTERVALS = 30
 """Most intervals of a timeline of single requests."""
+_CLASSES = 40
+"""Classes of a distribution, of one ratio of their ends."""
 
 
 def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -> pd.DataFrame:
@@ -30,8 +32,8 @@ def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -
     Returns
     -------
     pandas.DataFrame
-        ``panel`` (label of its axis), ``axis`` (``time``, ``connections``, ``quantile`` or ``name``), ``x``, ``name``
-        (of a bar), ``series``, ``value``, ``limit`` (of the rule), ``clean`` (whether it is of the clean run).
+        ``panel`` (label of its axis), ``axis`` (``time connections run quantile class`` or ``name``), ``x``,
+        ``name`` (of a bar), ``series``, ``value``, ``limit`` (of the rule), ``clean`` (whether it is of the clean run).
 
     Examples
     --------
@@ -53,10 +55,12 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
     rows = tables[shows.table]
     for name, value in shows.where.items():
         rows = rows[rows[name].astype(str) == str(value)]
+    if shows.distribution:
+        return _distribution(rows[shows.columns[0]].astype(float).dropna())
     if shows.table == "requests":
         return _requests(rows)
     rows = rows.dropna(subset=[shows.by]) if shows.by else rows
-    axis, x = _axis(rows)
+    axis, x = _axis(rows, shows.by)
     parts = []
     for column in shows.columns:
         by = rows[shows.by].astype(str) if shows.by else pd.Series("", index=rows.index)
@@ -76,13 +80,25 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
     return found.assign(panel=label, axis=axis, limit=_limit(shows.limit))
 
 
-def _axis(rows: pd.DataFrame) -> tuple[str, pd.Series]:
+def _axis(rows: pd.DataFrame, by: str) -> tuple[str, pd.Series]:
     for axis, column in (("time", "elapsed_s"), ("quantile", "quantile")):
         if column in rows and rows[column].notna().any():
             return axis, rows[column].astype(float)
     if "throughput_rps" in rows and len(rows["connections"].dropna().unique()) > 1:
         return "connections", rows["connections"].astype(float)
+    if "throughput_rps" in rows and not by and len(rows) > 1:
+        order = rows.sort_values([name for name in ("started_at", "run_id") if name in rows], kind="stable").index
+        return "run", pd.Series(np.arange(1.0, len(rows) + 1), index=order).reindex(rows.index)
     return "name", pd.Series(0.0, index=rows.index)
+
+
+def _distribution(values: pd.Series) -> pd.DataFrame:
+    """Return the share of the values in each class; the classes are equally wide on a logarithmic axis."""
+    edges = np.geomspace(values[values > 0].min(), values.max(), _CLASSES + 1)
+    shares = np.histogram(values, edges)[0] / len(values)
+    middles = np.sqrt(edges[:-1] * edges[1:])
+    found = pd.DataFrame({"x": middles, "value": shares})
+    return found.assign(panel="Share of the responses [ratio]", axis="class", series="", limit=np.nan)
 
 
 def _load(tables: Tables) -> Iterator[pd.DataFrame]:

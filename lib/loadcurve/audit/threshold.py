@@ -1,15 +1,18 @@
 """Rules that compare one number of each run with thresholds: the more, the worse."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Family, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.samples import EDGE_S
 from loadcurve.units import format_quantity
 from loadcurve.wording import fill_text
 
-NO_SAMPLE = "needs a sample within the load, at least one second from its ends"
+WITHIN = f"within the load, at least {EDGE_S:g} s from its ends"
+NO_SAMPLE = f"needs a sample {WITHIN}"
 
 
 def threshold_rule(
@@ -63,7 +66,7 @@ def threshold_rule(
             judged.add(key)
             row = rows.get(key)
             if row is None or pd.isna(row["observed"]):
-                yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+                yield without_sample(run, needs)
                 continue
             severity = _severity(row["observed"], values)
             done = "" if severity == "ok" else fill_text(advice, row)
@@ -76,6 +79,22 @@ def threshold_rule(
     severities |= {severity: f"above {text}" for severity, text in shown.items()}
     named = {str(severity): limit for severity, limit in limits.items()}
     return Rule(name, question, find, severities, needs, named, family=family)
+
+
+def without_sample(run: Any, needs: Sequence[Need]) -> Finding:
+    """Return the finding of a run without a sample within its load: to measure for longer, or what to record.
+
+    Parameters
+    ----------
+    run : named tuple
+        Row of ``runs``.
+    needs : sequence of Need
+        Of the rule, one of them of a monitor.  A load with room for a sample of one second lacks this one.
+    """
+    if getattr(run, "duration_s", float("nan")) < 2 * EDGE_S + 1:
+        return Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+    need = next(need for need in needs if need.table != "runs")
+    return Finding(run, "unchecked", f"{NOT_CHECKED}needs {need.what}, {WITHIN}.", need.record)
 
 
 def _severity(observed: float, limits: Mapping[str, float]) -> Severity:

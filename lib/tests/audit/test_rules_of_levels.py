@@ -27,7 +27,7 @@ def audited(rule, *levels):
 def test_the_widest_interval_is_students():
     found = audited(wide_interval, ("a", 1, [9, 10, 11]), ("a", 2, [20, 20.1, 19.9])).iloc[0]
     assert found["severity"] == "warning" and found["observed"] == pytest.approx(0.2484, abs=1e-4)
-    assert "±24.8 %, at 1 connections of a (3 runs). 1 of 2 levels" in found["evidence"]
+    assert "±24.8 %, at 1 connection of a (3 runs). 1 of 2 levels" in found["evidence"]
 
 
 # The half width of 1 − d, 1, 1 + d is 2.484 d; the scatter is d: 10 % needs d = 0.0403.
@@ -59,7 +59,7 @@ SHARP = [99.0, 100.0, 101.0]
     [
         (SHARP, [119.0, 120.0, 121.0], "ok", "1 show a difference"),
         (SHARP, SHARP, "ok", "1 show agreement within 5 %"),
-        (NOISY, NOISY, "warning", "1 show neither. At 1 connections, a has 0.7"),
+        (NOISY, NOISY, "warning", "1 show neither. At 1 connection, a has 0.7"),
         (NOISY, [95.0, 110.0, 125.0], "warning", "times the throughput of b."),
         (NOISY, [850.0, 1000.0, 1150.0], "ok", "1 show a difference"),
     ],

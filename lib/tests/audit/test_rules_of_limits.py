@@ -26,6 +26,19 @@ def test_what_is_missing_is_named(rule):
     assert found["severity"] == "unchecked" and "Record" in found["advice"]
 
 
+@pytest.mark.parametrize(
+    ("duration_s", "advice"), [(2.9, "Measure for at least 10 s."), (3.0, "Record"), (None, "Record")]
+)
+@pytest.mark.parametrize("rule", ["cpu-quota", "listen-overflows", "orphaned-sockets"])
+def test_a_longer_run_is_advised_only_where_the_run_was_short(rule, duration_s, advice):
+    """A folder with the counters of sar lacks those of the rule, however long the run."""
+    others = {"counters": [{"counter": "fd/s", "value": 1.0, "elapsed_s": 1.5}]}
+    others["sockets"] = [{"orphaned": 1, "elapsed_s": -1.0}]
+    found = audited(rule, {"duration_s": duration_s}, **others)
+    if rule != "orphaned-sockets" or duration_s:  # without a duration, every sample is within the load
+        assert found["severity"] == "unchecked" and found["advice"].startswith(advice)
+
+
 def files(limit, process="generator", host="C1"):
     return {"host": host, "process": process, "setting": "Max open files", "value": str(limit)}
 

@@ -64,6 +64,21 @@ def test_runs_of_several_loads_are_a_curve_and_one_run_is_bars():
     assert values(bars, "axis", "name", "value") == [["name", "Connections", 8.0], ["name", "Errors connect", 2.0]]
 
 
+def test_repeats_of_one_load_are_shown_in_the_order_of_their_start():
+    started = pd.to_datetime(["2026-01-01 10:02", "2026-01-01 10:00", "2026-01-01 10:01"], utc=True)
+    runs = pd.DataFrame({"connections": 8, "throughput_rps": [300.0, 100.0, 200.0], "started_at": started})
+    shown = summarise_shown(Shows("runs", ("throughput_rps",)), {"runs": runs.assign(run_id=["a", "b", "c"])})
+    assert values(shown, "axis", "x", "value") == [["run", 3.0, 300.0], ["run", 1.0, 100.0], ["run", 2.0, 200.0]]
+
+
+def test_a_distribution_has_the_share_of_each_class():
+    requests = pd.DataFrame({"latency_s": [0.001] * 3 + [1.0]})
+    shown = summarise_shown(Shows("requests", ("latency_s",), distribution=True), {"requests": requests})
+    assert shown["value"].iloc[[0, -1]].tolist() == [0.75, 0.25] and shown["value"].sum() == 1
+    assert (set(shown["axis"]), len(shown)) == ({"class"}, 40)
+    assert shown["x"].iloc[0] * shown["x"].iloc[-1] == pytest.approx(0.001)  # of their ends: 1 ms and 1 s
+
+
 def test_the_clean_run_is_marked():
     shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "0"})
     shown = summarise_shown(shows, {"cpu": CPU}, {"cpu": CPU.assign(cpu_steal_ratio=0.0)})

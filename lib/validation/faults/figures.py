@@ -15,7 +15,14 @@ from loadcurve.units import format_quantity
 from validation.faults.mutation import RUN, STUDY
 from validation.faults.recall import Case, clean_tables
 
-_FORMS = {"time": "Timeline", "quantile": "Quantiles", "connections": "Curve over connections", "name": "Bars"}
+_FORMS = {
+    "time": "Timeline",
+    "quantile": "Quantiles",
+    "connections": "Curve over connections",
+    "run": "Points over the order of the runs",
+    "class": "Distribution",
+    "name": "Bars",
+}
 
 
 def illustrations(cases: Iterable[Case]) -> dict[str, Case]:

@@ -1,8 +1,8 @@
 """Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +13,7 @@ from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorde
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
 from loadcurve.audit.settings import study_settings
+from loadcurve.reading.tables import read_table, tidy
 from loadcurve.study.records import read_study
 from validation.faults import balance, clocks, errors, load, physics, saturation, statistics, timelines
 from validation.faults.mutation import RUN, STUDY, Mutation
@@ -69,7 +70,20 @@ class Case:
 @cache
 def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
     """Return the tables of the clean study in which faults are planted."""
-    return dict(read(paths.studies() / study).tables.items())
+    return _tables_of_study(study)
+
+
+def _tables_of_study(study: str) -> dict[str, pd.DataFrame]:
+    """Return the tidy tables of a recorded study, which a build has; reading its raw files again takes seconds."""
+    return {name: read_table(name, study) for name, rows in tidy(study).items() if rows or name == "runs"}
+
+
+def _tables_of_folder(path: str) -> Tables:
+    return read(paths.root() / path).tables
+
+
+def _tables_of_fault(name: str, atlas: Path | None) -> Tables:
+    return read_recorded(name, atlas).tables
 
 
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
@@ -176,10 +190,14 @@ def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | Non
         ``data runs errors runs_with_warning rules``.
     """
     clean = [name for name, fault in read_faults(atlas).items() if not fault.finds]
-    read_in = {f"data/atlas/{name}": (lambda name=name: read_recorded(name, atlas).tables) for name in clean}
-    studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]
-    for path in (*studies, *folders):
-        read_in[path] = lambda path=path: read(paths.root() / path).tables
+    read_in: dict[str, Callable[[], Tables]] = {
+        f"data/atlas/{name}": partial(_tables_of_fault, name, atlas) for name in clean
+    }
+    for each in sorted(paths.studies().glob("*")):
+        if each.name not in _FAULTY:
+            read_in[f"data/studies/{each.name}"] = partial(_tables_of_study, each.name)
+    for path in folders:
+        read_in[path] = partial(_tables_of_folder, path)
     rows = []
     for path, tables in read_in.items():
         found = tables()

@@ -7,7 +7,7 @@ from loadcurve.audit.of_runs import Tables, once
 from loadcurve.tables import merge_generators
 from loadcurve.tables.loads import name_loops
 
-WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
+_WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
 """Column of the load -> its unit in sentences."""
 
 
@@ -59,4 +59,10 @@ def throughput_by_level(tables: Tables) -> pd.DataFrame:
 def shown_level(row: pd.Series) -> str:
     """Return the level of a row in words, with its variant where it has a name."""
     variant = f" of {row['variant']}" if row["variant"] and row["variant"] != "all runs" else ""
-    return f"{row['level']:g} {WORDS[row['axis']]}{variant}"
+    return f"{level_words(row['level'], row['axis'])}{variant}"
+
+
+def level_words(level: float, axis: str) -> str:
+    """Return a level with its noun: ``1 connection``, ``64 connections``, ``500 requests/s``."""
+    word = _WORDS[axis]
+    return f"{level:g} {word.removesuffix('s') if level == 1 and axis == 'connections' else word}"

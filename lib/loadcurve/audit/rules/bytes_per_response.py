@@ -44,7 +44,10 @@ from loadcurve.audit.wire_of_runs import SIZES, monitored, summarise_traffic, su
 
 Row = Mapping[Hashable, Any]
 
-_HOST = "Record `sar -n DEV 1` on the generator's host, or on the server alone, and name the host of each file."
+_HOST = (
+    "Record `sar -n DEV 1` on the generator's host, or on the server alone, and note the host of each report and file "
+    "of sar in a factors.csv (file,host)."
+)
 
 
 def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:

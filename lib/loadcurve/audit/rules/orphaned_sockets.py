@@ -34,9 +34,9 @@ import pandas as pd
 
 from loadcurve.audit.hosts import on_loopback
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import NO_SAMPLE
+from loadcurve.audit.threshold import without_sample
 from loadcurve.tables import merge_generators
 
 _MOST = "net.ipv4.tcp_max_orphans"
@@ -58,7 +58,7 @@ def judge_orphans(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     one_machine = set(hosts[hosts.duplicated()]) | set(key_of(tables["runs"])[on_loopback(tables["runs"])])
     for run, key in rows_of(tables):
         if key not in worst.index:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+            yield without_sample(run, RULE.needs)
             continue
         number, host = float(worst["orphaned"][key]), worst["host"][key]
         connections, limit = float(requested[key]), most.get((key, host))

@@ -37,7 +37,10 @@ from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severi
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.wire_of_runs import SAMPLE, monitored, summarise_traffic
 
-_HOST = "Record `sar -n DEV 1` on the generator's host, and name the host of each file."
+_HOST = (
+    "Record `sar -n DEV 1` on the generator's host, and note the host of each report and file of sar in a factors.csv "
+    "(file,host)."
+)
 
 
 def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:

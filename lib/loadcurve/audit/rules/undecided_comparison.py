@@ -32,7 +32,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import Finding, Limit, Rule
-from loadcurve.audit.rules._levels import WORDS, throughput_by_level
+from loadcurve.audit.rules._levels import level_words, throughput_by_level
 
 
 def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     worst = int(np.where(undecided, half, -1).argmax())
     one = pairs.loc[worst]
     low, high = np.exp(ratio[worst] - half[worst]), np.exp(ratio[worst] + half[worst])
-    evidence += f" At {one['level']:g} {WORDS[one['axis']]}, {one['variant']} has {low:.2f} to {high:.2f} times the "
+    evidence += f" At {level_words(one['level'], one['axis'])}, {one['variant']} has {low:.2f} to {high:.2f} times the "
     evidence += f"throughput of {one['variant_b']}."
     advice = "Repeat both variants more often, in random order; until then, do not say which is faster."
     yield Finding(all_of(tables["runs"]), "warning", evidence, advice, share, limits["share"])
