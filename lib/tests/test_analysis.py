@@ -12,6 +12,7 @@ from loadcurve.analysis import parse_objective
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import text_report
+from loadcurve.report.figures import Figures
 
 CONNECTIONS = np.array([1, 2, 4, 8, 16, 32, 64])
 
@@ -58,6 +59,32 @@ def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
     assert "saturation" in curve and "usl.peak" in curve and "capacity" not in curve
     assert "run wrk with --latency" in " ".join(curve.missing.values())
     assert "no sample of a monitor belongs to these runs" in curve.missing["Bottleneck"]
+
+
+def test_unknown_connections_are_named_with_what_to_note():
+    """hey prints no number of connections."""
+    found = analyse({"runs": sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005)).assign(connections=None)})
+    (text,) = found.curves[0].missing.values()
+    assert "factors.csv" in text and "--factor 'connections=c([0-9]+)'" in text
+    assert Figures()(found.curves[0]) == []  # no figure, and no second reason
+
+
+def test_the_main_curve_has_the_most_loads(scaling):
+    """A single report of ab beside a sweep of wrk comes first by its name."""
+    one = sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005)).head(1).assign(run_id="x", tool="ab", connections=32)
+    found = analyse({"runs": pd.concat([scaling["runs"], one])})
+    assert len(found.curves) == 2 and found.main_curve is not found.curves[0]
+    assert found.main_curve.levels["connections"].tolist() == CONNECTIONS.tolist()
+
+
+def test_a_limit_that_an_unwatched_load_exceeded_is_no_limit(scaling):
+    """Only the three lowest loads were watched; the processor's line ends below the throughput of the highest."""
+    watched = scaling["runs"].head(3)
+    cpu = pd.DataFrame({"run_id": watched["run_id"], "cpu": "all", "cpu_idle_ratio": [0.7, 0.5, 0.2]})
+    verdict = analyse(scaling | {"cpu": cpu}).curves[0].bottleneck
+    assert "were measured at connections = 32, where no monitor watched" in verdict
+    every = pd.DataFrame({"run_id": scaling["runs"]["run_id"], "cpu": "all", "cpu_idle_ratio": 0.5})
+    assert "watched:" not in analyse(scaling | {"cpu": every}).curves[0].bottleneck
 
 
 def test_few_levels_give_what_they_can(scaling):

@@ -151,7 +151,7 @@ def test_the_size_of_a_server_that_waits_is_arithmetic():
     trials = pd.DataFrame({"payload_bytes": [766.0, 2150.0], "body_bytes": [616.0, 2000.0]})
     assert rerun_10gbe.predict_size(trials, 50e6, 0.9, 2500) == {"header_bytes": 150, "body_bytes": 1968}
     limits = rerun_10gbe.limits_of_search(trials, 50e6, 2500).set_index("limit")
-    link = limits.loc["0.05 Gbit/s"]
+    link = limits.loc["50 Mbit/s"]
     at = link["payload_bytes"].sub(2118).abs() < 1
     assert link.loc[at, "throughput_rps"].mean() == pytest.approx(50e6 / 8 / 2250, rel=1e-3)
     wait, search = {"nginx": {"response": {"delay": {"delay_ms": 40}}}}, {"saturating_size": {"tolerance_ratio": 0.1}}

@@ -1,5 +1,9 @@
 """“Nginx Performance Test”: what was computed by hand when this project began, from the tracked data and models."""
 
+import math
+
+import numpy as np
+import pandas as pd
 import pytest
 
 from loadcurve import analysis, models, read_curves, read_published, read_table
@@ -85,6 +89,35 @@ def test_the_rerun_finds_the_optimum_of_the_formula_and_the_orphans_of_the_kerne
     orphans = analysis.rerun_orphans(read_curves("orphans"), read_table("sockets", "orphans"))
     assert [orphans[f"limit_{n}_s"] for n in (1, 2, 0)] == pytest.approx([0.6, 1.4, 102.2])
     assert 0.6 <= orphans["life_1_s"].value <= 0.69 and 1.4 <= orphans["life_2_s"].value <= 1.61
+
+
+@pytest.mark.parametrize(("lockstep", "optimum"), [(False, 8.5), (True, math.nan)])
+def test_only_a_saturated_processor_has_an_optimum_of_threads(lockstep, optimum):
+    # C = 16 ms and W = 120 ms: by the formula 136 / 16 = 8.5 threads; in lockstep N / (N C + W), 71 % busy at N = 18.
+    cpu_s, wait_s = 0.016, 0.120
+    threads = np.repeat([2, 4, 6, 10, 13, 18], 3)
+    rates = threads / (threads * cpu_s + wait_s) if lockstep else np.minimum(threads / (cpu_s + wait_s), 1 / cpu_s)
+    names = [f"run{number}" for number in range(len(threads))]
+    runs = pd.DataFrame({"run_id": names, "throughput_rps": rates * np.tile([0.999, 1, 1.001], 6), "duration_s": 5.0})
+    runs["variant"] = [f"children={n}" for n in threads]
+    cpu = pd.DataFrame({"run_id": names, "host": "S1", "cpu": "0", "elapsed_s": 2.0, "cpu_iowait_ratio": 0.0})
+    found = analysis.rerun_threads(runs, cpu.assign(cpu_idle_ratio=1 - rates * cpu_s), wait_s)[1]
+    assert found["formula_threads"].value == pytest.approx(8.5, rel=0.01)
+    assert found["measured_threads"].value == pytest.approx(optimum, rel=0.01, nan_ok=True)
+    assert found["near_threads"] == 10
+    assert (abs(found["lockstep_lo"] - 1) < 0.01) == lockstep
+
+
+@pytest.mark.slow
+def test_threads_of_wordpress_run_in_lockstep():
+    # The lower asymptotic bound, N / (N C + W) with W = 120 ms, and responses that take whole cycles of N / X.
+    runs = analysis.undisturbed(read_curves("wordpress_threads"), 0.1)
+    pool, found = analysis.rerun_threads(runs, read_table("cpu", "wordpress_threads"), 0.12)
+    assert found["busiest_ratio"] < 0.9 and math.isnan(found["threads_ratio"])
+    means = pool.groupby("threads")["throughput_rps"].mean()
+    predicted = means.index / (means.index * found["page_cpu_s"].value + 0.12)
+    assert means.to_numpy() == pytest.approx(predicted, rel=0.05)
+    assert analysis.whole_cycles_ratio(pool, read_table("histogram", "wordpress_threads"), 10).lo > 0.5  # chance: 0.2
 
 
 @pytest.mark.slow

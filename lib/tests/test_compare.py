@@ -49,6 +49,7 @@ def test_a_slower_server_is_found_with_its_ratio():
     assert found.overall.hi < 0.95
     assert list(found.levels["connections"]) == LOADS
     assert list(found.levels["verdict"]) == ["different"] * 3
+    assert "(geometric means over the runs)" in comparison_report(found).splitlines()[0]
 
 
 def test_the_same_runs_are_equivalent():

@@ -47,6 +47,7 @@ from loadcurve.analysis.rerun_of_threads import (
     rerun_orphans,
     rerun_threads,
     rerun_wordpress,
+    whole_cycles_ratio,
 )
 from loadcurve.analysis.reruns import (
     connections_opened_per_s,
@@ -106,4 +107,5 @@ __all__ = [
     "summarise_rates",
     "summarise_timeline",
     "undisturbed",
+    "whole_cycles_ratio",
 ]

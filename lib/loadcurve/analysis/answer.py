@@ -14,6 +14,7 @@ from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict, judge
+from loadcurve.audit.merged_samples import merge_samples
 from loadcurve.audit.of_runs import count_runs
 from loadcurve.audit.registry import all_rules, audit
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
@@ -108,6 +109,11 @@ class Analysis:
         ]
 
     @property
+    def main_curve(self) -> Curve:
+        """The curve with the most loads; of several, the first."""
+        return max(self.curves, key=lambda curve: len(curve.levels))
+
+    @property
     def not_read(self) -> list[str]:
         """One line for each path that could not be read: where, what was expected, and what was found."""
         return [warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ)]
@@ -160,6 +166,7 @@ def analyse(
     factors: Factors = None,
     source: str = "",
     level: float = 0.95,
+    timezone: str = "UTC",
 ) -> Analysis:
     """Analyse runs: audit them, fit a model to each curve, find its capacity and its bottleneck.
 
@@ -176,6 +183,8 @@ def analyse(
         Name of the data in the report; by default the path.
     level : float
         Confidence level of all intervals, 0 < level < 1.
+    timezone : str
+        Of paths: IANA name of the time zone of local times in the files, such as those of sar.
 
     Raises
     ------
@@ -197,7 +206,7 @@ def analyse(
     else:
         paths = _paths(data)
         source = source or name_of(paths)
-        parsed = read_sources(paths, factors)
+        parsed = read_sources(paths, factors, timezone)
     settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None)
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
@@ -205,7 +214,8 @@ def analyse(
     runs = runs[runs["status"].fillna("finished").isin(["finished"])]
     if runs.empty:
         raise LoadcurveError(_no_finished_run(checked["runs"], source))
-    monitors = {name: table for name, table in checked.items() if name in ("cpu", "disks", "network")}
+    watched = ("cpu", "disks", "network")
+    monitors = {name: merge_samples(name, table) for name, table in checked.items() if name in watched}
     curves = tuple(
         analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
         for load, variant, group in _named_curves(runs, checked)

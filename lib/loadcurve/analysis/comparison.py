@@ -55,7 +55,7 @@ class Comparison:
         ratio = f"B / A = {ratio_words(self.overall)}, {100 * self.overall.level:g} % interval"
         headings, rows = self.cells()
         levels = Grid(headings, rows, "Ratio at each level", left=int(headings[0] == "variant"))
-        title = Paragraph(self.metric, f"B = {self.other} against A = {self.baseline}")
+        title = Paragraph(self.metric, f"B = {self.other} against A = {self.baseline} (geometric means over the runs)")
         return [title, Paragraph("All levels", ratio), levels, Items("Warnings", self.warnings)]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:

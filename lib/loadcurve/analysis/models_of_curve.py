@@ -75,7 +75,10 @@ def analyse_curve(
     found = _Found()
     if levels.empty:
         lacks = {"connections": "a number of connections", "target_rate_rps": "an offered rate"}[load]
-        found.missing["Throughput over load"] = f"no run has both a throughput and {lacks}"
+        found.missing["Throughput over load"] = (
+            f"no run has both a throughput and {lacks}: note it in the column {load} of a factors.csv, or name the "
+            f"files by it, as in c64.hey.txt, and add --factor '{load}=c([0-9]+)'"
+        )
         nothing = pd.DataFrame()
         return Curve(variant, load, known, levels, (), None, nothing, nothing, nothing, "", found.missing)
     _highest_throughput(known, levels, load, level, found)
@@ -85,7 +88,8 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     if usage.empty:
         found.missing["Bottleneck"] = why_no_usage(tables, known)
-    limits = _limits(usage, load, level, found)
+    demands, ranked, verdict = _limits(usage, load, level, found)
+    limits = demands, ranked, verdict + _exceeded(levels, usage, ranked, load)
     return Curve(variant, load, known, levels, tuple(found.results), fit, usage, *limits, found.missing)
 
 
@@ -194,3 +198,18 @@ def _limits(usage: pd.DataFrame, load: str, level: float, found: _Found) -> tupl
     except LoadcurveError as error:
         found.missing["Bottleneck"] = str(error)
         return pd.DataFrame(), pd.DataFrame(), ""
+
+
+def _exceeded(levels: pd.DataFrame, usage: pd.DataFrame, ranked: pd.DataFrame, load: str) -> str:
+    """Return a clause if a load that nothing watched had more throughput than the first resource would allow."""
+    if ranked.empty:
+        return ""
+    most = ranked["saturation_rps"].iloc[0]
+    beyond = levels[~levels[load].isin(usage[load]) & (levels["throughput_rps"] > most)]
+    if beyond.empty:
+        return ""
+    best = beyond.loc[beyond["throughput_rps"].idxmax()]
+    return (
+        f"; yet {format_quantity(best['throughput_rps'], 'rps')} were measured at {load} = {best[load]:g}, where no "
+        "monitor watched: watch that load too, and do not use this extrapolation"
+    )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from loadcurve import models, stats
@@ -12,6 +13,8 @@ from loadcurve.analysis.reruns import (
     summarise_lost_clients,
     summarise_orphans,
 )
+from loadcurve.stats import Estimate
+from loadcurve.tables.saturation import SATURATED_RATIO
 
 _FEWEST_RUNS = 3  # a level with fewer has no useful interval
 
@@ -59,16 +62,17 @@ def rerun_one_connection(runs: pd.DataFrame, exact_from_s: float) -> tuple[pd.Da
 
 
 def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Compare the measured optimum of threads with the formula (C + W) / C.
+    """Compare the measured optimum of threads with the formula (C + W) / C, and the rates with those in lockstep.
 
-    The measured optimum is where the rate of few threads, extended, meets the plateau.  C is the utilisation of the
-    processor by the throughput, in the runs with a quarter to three quarters of that optimum: fewer threads use too
-    little of the processor for a precise share, and the runs near the optimum must not take part in its prediction.
+    The measured optimum is where the rate of few threads, extended, meets the plateau; without a level at which the
+    processor is saturated there is no plateau, and the optimum is NaN.  C is the utilisation of the processor by the
+    throughput, in the runs with a quarter to three quarters of that crossing: fewer threads use too little of the
+    processor for a precise share, and the runs near the optimum must not take part in its prediction.
 
     Parameters
     ----------
     runs, cpu : pandas.DataFrame
-        Tables of the design ``php_threads``; levels with fewer than three runs are left out.
+        Tables of the design ``php_threads`` or ``wordpress_threads``; levels with fewer than three runs are left out.
     wait_s : float
         Time W that each request waits, in s.
 
@@ -77,23 +81,65 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     pool : pandas.DataFrame
         `runs` with ``threads`` and ``busy_ratio``.
     numbers : dict
-        ``measured_threads``, ``formula_threads`` and ``page_cpu_s`` as Estimates, and what the level next to the
-        formula's result reaches.
+        ``measured_threads``, ``formula_threads`` and ``page_cpu_s`` as Estimates; what the first level from the
+        formula's result on reaches (``near_``), as Estimates; ``busiest_ratio`` of all levels; and the ends of the
+        intervals of measured throughput by N / (N C + W), that of threads which all compute at once (``lockstep_``).
     """
     pool = runs.assign(threads=numbers_in(runs["variant"], "children").astype(int))
     pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
     pool = pool[pool.groupby("threads")["run_id"].transform("size") >= _FEWEST_RUNS]
     plateau = models.find_demand(pool["threads"], pool["throughput_rps"])
-    optimum = models.find_saturation(plateau, models.find_latency_min(pool["threads"], pool["throughput_rps"]))
-    few = pool[pool["threads"].between(0.25 * optimum.value, 0.75 * optimum.value)]
+    crossing = models.find_saturation(plateau, models.find_latency_min(pool["threads"], pool["throughput_rps"]))
+    few = pool[pool["threads"].between(0.25 * crossing.value, 0.75 * crossing.value)]
     page_cpu = stats.find_mean(few["busy_ratio"] / few["throughput_rps"])
     formula = models.find_threads_to_fill(page_cpu, wait_s)
-    means = pool.groupby("threads")[["throughput_rps", "busy_ratio"]].mean()
-    near = int((means.index.to_series() - formula.value).abs().idxmin())
+    busy = pool.groupby("threads")["busy_ratio"].mean()
+    near = pool[pool["threads"] == next((n for n in busy.index if n >= formula.value), busy.index[-1])]
+    optimum = crossing if busy.max() >= SATURATED_RATIO else Estimate(np.nan, np.nan, np.nan, 0.95, "no plateau")
+    alone = models.asymptotic_bounds(pool["threads"], [page_cpu.value], wait_s)["throughput_lo_rps"]
+    lockstep = pool.assign(lockstep_ratio=pool["throughput_rps"] / alone.to_numpy())
+    ends = stats.summarise_repeats(lockstep, by="threads", column="lockstep_ratio")
     numbers = {"measured_threads": optimum, "formula_threads": formula, "page_cpu_s": page_cpu, "wait_s": wait_s}
-    numbers |= {"threads_ratio": optimum.value / formula.value, "plateau_rps": 1 / plateau.value, "near_threads": near}
-    numbers |= {"near_share_ratio": means["throughput_rps"][near] * plateau.value}
-    return pool, numbers | {"near_busy_ratio": means["busy_ratio"][near]}
+    numbers |= {"threads_ratio": optimum.value / formula.value, "plateau_rps": 1 / plateau.value}
+    numbers |= {"near_threads": int(near["threads"].iloc[0]), "near_busy_ratio": stats.find_mean(near["busy_ratio"])}
+    numbers |= {"near_share_ratio": stats.find_mean(near["throughput_rps"] * plateau.value)}
+    numbers |= {"most_threads": int(busy.index[-1]), "busiest_ratio": busy.max()}
+    return pool, numbers | {"lockstep_lo": ends["lo"].min(), "lockstep_hi": ends["hi"].max()}
+
+
+def whole_cycles_ratio(pool: pd.DataFrame, histogram: pd.DataFrame, least_threads: int) -> Estimate:
+    """Share of the responses that took a whole number of cycles, within a tenth; by chance it is a fifth.
+
+    N threads in lockstep send N responses once in each cycle of N / X, so that each response takes whole cycles.
+
+    Parameters
+    ----------
+    pool : pandas.DataFrame
+        As `rerun_threads` returns it.
+    histogram : pandas.DataFrame
+        The table ``histogram`` of these runs.
+    least_threads : int
+        Runs with fewer are left out: their requests wait for many cycles, whose errors add up.
+
+    Returns
+    -------
+    Estimate
+        Mean share of the runs, 0 to 1.
+
+    Examples
+    --------
+    >>> pool = pd.DataFrame({"run_id": ["a", "b"], "threads": 10, "throughput_rps": 50.0})
+    >>> responses = pd.DataFrame({"run_id": ["a", "a", "b"], "corrected": False, "lower_s": [0.39, 0.29, 0.19],
+    ...                           "upper_s": [0.41, 0.31, 0.21], "responses": [3, 1, 5]})
+    >>> whole_cycles_ratio(pool, responses, 1).value  # cycles of 0.2 s: 2 and 1.5 of them, then 1
+    0.875
+    """
+    many = pool.loc[pool["threads"] >= least_threads, ["run_id", "threads", "throughput_rps"]]
+    found = histogram[~histogram["corrected"].astype(bool)].merge(many, on="run_id")
+    cycles = (found["lower_s"] + found["upper_s"]).astype(float) / 2 * found["throughput_rps"] / found["threads"]
+    whole = ((cycles - cycles.round()).abs() <= 0.1) & (cycles > 0.5)
+    counts = found["responses"].astype(float)
+    return stats.find_mean((counts * whole).groupby(found["run_id"]).sum() / counts.groupby(found["run_id"]).sum())
 
 
 def rerun_wordpress(runs: pd.DataFrame) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pandas as pd
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.given_factors import Factors, GivenFactors
+from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
@@ -20,7 +21,7 @@ from loadcurve.study.study import ONLY_VARIANT
 _LISTED = 3  # paths that name the data
 
 
-def read_sources(paths: Sequence[str | Path], factors: Factors = None) -> Parsed:
+def read_sources(paths: Sequence[str | Path], factors: Factors = None, timezone: str = "UTC") -> Parsed:
     r"""Read folders and files together.
 
     Files that are named one by one, as ``results/c*.txt`` names them, are read as a folder that holds them: a file of
@@ -33,6 +34,8 @@ def read_sources(paths: Sequence[str | Path], factors: Factors = None) -> Parsed
         At least one.
     factors : mapping of str to str, path or GivenFactors, optional
         Facts about the runs, as `loadcurve.read` takes them.
+    timezone : str
+        IANA name of the time zone of local times in the files.
 
     Returns
     -------
@@ -50,17 +53,17 @@ def read_sources(paths: Sequence[str | Path], factors: Factors = None) -> Parsed
     folders = [path for path in given if not Path(path).is_file()]
     files = [path for path in given if Path(path).is_file()]
     if not folders and len(files) == 1 and not factors:
-        return read(files[0])
+        return read(files[0], timezone=timezone)
     parts: dict[str, Parsed] = {}
     faults: list[str] = []
     for path in folders:
         try:
-            parts[path] = read(path, factors=factors)
+            parts[path] = read(path, factors=factors, timezone=timezone)
         except LoadcurveError as error:
             faults.append(str(error))
     if files:
         try:
-            parts[_folder_of(files)] = read_files(files, factors)
+            parts[_folder_of(files)] = read_files(files, factors, timezone)
         except LoadcurveError as error:
             faults += str(error).splitlines()
     if not parts:
@@ -70,7 +73,7 @@ def read_sources(paths: Sequence[str | Path], factors: Factors = None) -> Parsed
     return Parsed(found.tool, found.tables, warnings, found.version, found.origins)
 
 
-def read_files(files: Sequence[str], factors: Factors = None) -> Parsed:
+def read_files(files: Sequence[str], factors: Factors = None, timezone: str = "UTC") -> Parsed:
     """Read files as if a folder held them and nothing else.
 
     Raises
@@ -81,7 +84,7 @@ def read_files(files: Sequence[str], factors: Factors = None) -> Parsed:
     folder, given = Path(_folder_of(files)), GivenFactors.of(factors)
     raw, warnings, faults = [], [], []
     wanted = [Path(file) for file in files if not given or Path(file).resolve() not in given.files]
-    for path, parsed, refused in parse_each(wanted):
+    for path, parsed, refused in parse_each(wanted, Hints(timezone=timezone)):
         if parsed is None:
             faults.append(refused)
             continue

@@ -9,7 +9,9 @@ from loadcurve.errors import NotMeasuredError, ValueRuleError
 
 COLUMNS = ["panel", "series", "x", "value"]
 _CPU = {"user": "cpu_user_ratio", "system": "cpu_system_ratio", "softirq": "cpu_softirq_ratio"}
-_STATES = {"established": "established", "TIME-WAIT": "time_wait"}
+_STATES = {"Established sockets": "established", "Sockets in TIME-WAIT": "time_wait"}
+_FEW = 6
+"""Samples of a run; with fewer, a line through them shows nothing, so its level is shown."""
 _MOST_PROCESSORS = 4
 """Panels of processors; on a larger machine those that were busiest."""
 _USED_BPS = 1e4
@@ -32,7 +34,8 @@ def summarise_timeline(tables: Mapping[str, pd.DataFrame], run: str = "") -> pd.
     pandas.DataFrame
         ``panel`` (label with its unit), ``series`` (host, interface, state or mode), ``x`` in s since the load of the
         first run began, and ``value`` in SI units.  A NaN lies between two runs, so that no line joins them.
-        Throughput is counted per second where each request was recorded; else it is the mean of each run.
+        Throughput is counted per second where each request was recorded; else it is the mean of each run.  Of several
+        runs with few samples each, every series has one level in each run: its mean, or the largest number of sockets.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def summarise_timeline(tables: Mapping[str, pd.DataFrame], run: str = "") -> pd.
         raise NotMeasuredError("No run has the time of its start", "record it: `loadcurve launch` does")
     start = runs["started_at"].min()
     parts = [part for part in _panels(tables, runs) if len(part)]
-    found = pd.concat(parts, ignore_index=True)
+    found = _of_short_runs(pd.concat(parts, ignore_index=True), runs)
     x = (found["time"] - start).dt.total_seconds()
     ordered = found.assign(x=x, place=found.groupby("panel", sort=False).ngroup())
     ordered = ordered.sort_values(["place", "series", "x"], kind="stable", ignore_index=True)
@@ -76,8 +79,25 @@ def _panels(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> Iterator[
         listed = sockets[sockets["tool"] == "ss"]
         for name, column in _STATES.items():
             if listed[column].fillna(0).any():
-                counts = listed[column].astype(float)
-                yield _long(listed, "TCP sockets", listed["host"] + " " + name, counts)
+                yield _long(listed, name, listed["host"], listed[column].astype(float))
+
+
+def _of_short_runs(found: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the samples, or one level of each series in each run where several runs have few samples."""
+    series = found.groupby(["panel", "series", "run_id"], sort=False)["value"]
+    if found["run_id"].nunique() < 2 or series.size().median() >= _FEW:
+        return found
+    largest = series.max().where(series.size().index.get_level_values("panel").isin(_STATES), series.mean())
+    levels = largest.reset_index()
+    starts, ends = _spans(runs)
+    return pd.concat([levels.assign(time=levels["run_id"].map(at)) for at in (starts, ends)], ignore_index=True)
+
+
+def _spans(runs: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return when the load of each run began and ended."""
+    of_run = runs.groupby("run_id", sort=False)
+    starts, seconds = of_run["started_at"].min(), of_run["duration_s"].max().astype(float)
+    return starts, starts + pd.to_timedelta(seconds, unit="s")
 
 
 def _throughput(requests: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -89,12 +109,9 @@ def _throughput(requests: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         per_second = counts.groupby(["run_id", "time"]).size().reset_index(name="value")
         middle = per_second["time"] + pd.Timedelta(seconds=0.5)
         return per_second.assign(panel=label, series="", time=middle)
-    total = runs.groupby("run_id", sort=False).agg(
-        started=("started_at", "min"), seconds=("duration_s", "max"), value=("throughput_rps", "sum")
-    )
-    ends = total["started"] + pd.to_timedelta(total["seconds"].astype(float), unit="s")
-    both = [total.assign(time=total["started"]), total.assign(time=ends)]
-    return pd.concat(both).reset_index()[["run_id", "time", "value"]].assign(panel=label, series="")
+    total = runs.groupby("run_id", sort=False)["throughput_rps"].sum().rename("value").reset_index()
+    both = [total.assign(time=total["run_id"].map(at)) for at in _spans(runs)]
+    return pd.concat(both).assign(panel=label, series="")
 
 
 def _links(network: pd.DataFrame) -> Iterator[pd.DataFrame]:

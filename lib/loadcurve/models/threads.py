@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.models.network_bounds import asymptotic_bounds
 from loadcurve.models.queueing import solve_network
-from loadcurve.models.utilisation_laws import filled_utilisation_ratio, threads_to_fill
+from loadcurve.models.utilisation_laws import filled_utilisation_ratio, threads_to_fill, utilisation_ratio
 from loadcurve.stats.estimate import Estimate
 
 
@@ -33,14 +34,17 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, max
     -------
     pandas.DataFrame
         ``threads throughput_rps latency_s`` (compute, queue and wait together) ``utilisation_ratio`` (exact)
-        ``bound_ratio`` (what `filled_utilisation_ratio` gives) and ``threads_to_fill``.
+        ``bound_ratio`` (what `filled_utilisation_ratio` gives) ``least_ratio`` (when all threads compute at the same
+        time: the lower end of `asymptotic_bounds`) and ``threads_to_fill``.
 
     Examples
     --------
-    >>> print(summarise_threads(0.002, 0.042).loc[21, ["bound_ratio", "utilisation_ratio"]].round(3).to_list())
-    [1.0, 0.871]
+    >>> shares = summarise_threads(0.002, 0.042).loc[21, ["bound_ratio", "utilisation_ratio", "least_ratio"]]
+    >>> print(shares.round(3).to_list())
+    [1.0, 0.871, 0.512]
     """
     pool = solve_network(max_threads, [cpu_time_s], wait_time_s, cores)
+    least = asymptotic_bounds(pool.connections, [cpu_time_s], wait_time_s, cores)["throughput_lo_rps"]
     return pd.DataFrame(
         {
             "threads": pool.connections,
@@ -48,6 +52,7 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, max
             "latency_s": pool.latency_s + wait_time_s,
             "utilisation_ratio": pool.utilisation_ratio[:, 0],
             "bound_ratio": filled_utilisation_ratio(pool.connections, cpu_time_s, wait_time_s, cores),
+            "least_ratio": utilisation_ratio(least, cpu_time_s, cores),
             "threads_to_fill": float(threads_to_fill(cpu_time_s, wait_time_s, cores)),
         }
     )

@@ -178,6 +178,18 @@ def test_the_saturation_holds_every_throughput_that_may_be_the_target():
     assert open_below > 10
 
 
+def test_a_resource_that_requests_do_not_use_excludes_low_throughputs():
+    """Fieller's lower end where the fitted slope is below 0: the line differs from full utilisation by t there."""
+    x, busy = np.array([100.0, 200.0, 300.0, 400.0]), np.array([0.10, 0.09, 0.10, 0.09])
+    usage = pd.DataFrame({"resource": "disk", "servers": 1, "throughput_rps": x, "utilisation_ratio": busy})
+    lo = summarise_demands(usage)["saturation_lo"].item()
+    line = stats.linregress(x, busy)
+    squares = np.sum((busy - line.intercept - line.slope * x) ** 2) / 2
+    error = np.sqrt(squares * (1 / 4 + (lo - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2)))
+    assert line.slope < 0 < lo
+    assert 1 - line.intercept - line.slope * lo == pytest.approx(stats.t.ppf(0.975, 2) * error)
+
+
 def test_background_beyond_the_target_leaves_nothing():
     row = summarise_demands(usage_of(cpu=(1, 0.5 + X / 10000)), target_utilisation_ratio=0.3).iloc[0]
     assert (row["saturation_lo"], row["saturation_rps"]) == (0, 0)

@@ -26,6 +26,7 @@ def test_the_queue_only_ever_asks_for_more_threads(compute, wait, cores, target)
     wait = min(wait, 20 * compute)
     table = summarise_threads(compute, wait, cores, max_threads=64)
     assert (table["utilisation_ratio"] <= table["bound_ratio"] + 1e-9).all()
+    assert (table["least_ratio"] <= table["utilisation_ratio"] + 1e-9).all()
     assert (table["utilisation_ratio"].diff().dropna() >= -1e-9).all()
     needed = threads_needed(compute, wait, cores, target)
     assert needed >= threads_to_fill(compute, wait, cores, target) - 1e-6

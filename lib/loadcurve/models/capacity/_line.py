@@ -94,9 +94,9 @@ def _with_intercept(x: Array, u: Array, target: float, level: float) -> Line:
         lo, hi = mean + (middle - root) / square, mean + (middle + root) / square
         # Without scatter, rounding may place the value outside its interval.
         saturation = (saturation[0], min(lo, saturation[0]), max(hi, saturation[0]))
-    elif slope > 0 and gap > 0 and inside > 0:
+    elif gap > 0 and inside > 0 and (slope > 0 or square < 0 < constant):
         # The interval of the slope includes 0: the saturation has no upper end, and its lower end is the root for a
-        # slope above 0.  Without roots, no throughput is excluded.
+        # slope above 0, also where the fitted slope is not.  Without roots, no throughput is excluded.
         saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
     return Line(
         _not_below_0(slope, slope - half, slope + half),  # no demand is below 0

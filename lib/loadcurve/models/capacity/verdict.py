@@ -105,6 +105,8 @@ def _interval(demand: pd.Series, name: str) -> str:
 
 
 def _rate(rps: float) -> str:
+    if np.isinf(rps):
+        return "∞"
     return f"{rps:,.0f}" if rps >= 100 else f"{rps:.3g}"
 
 

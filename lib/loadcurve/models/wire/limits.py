@@ -124,7 +124,10 @@ def summarise_limits(
     [['link', '10 Gbit/s', 1449.0, 767342.0], ['packets', '1.2 Mpps', 1448.0, 1200000.0]]
     """
     payload = np.atleast_1d(above_0("payload_bytes", payload_bytes)).ravel()
-    rates = {("link", f"{bps / 1e9:g} Gbit/s"): link_limit_rps(bps, medium_bytes(payload, wire)) for bps in links_bps}
+    rates = {}
+    for bps in links_bps:
+        name = f"{bps / 1e9:g} Gbit/s" if bps >= 1e9 else f"{bps / 1e6:g} Mbit/s"
+        rates["link", name] = link_limit_rps(bps, medium_bytes(payload, wire))
     for pps in packets_pps:
         rates["packets", f"{pps / 1e6:g} Mpps"] = packet_limit_rps(pps, payload, wire)
     parts = [
