@@ -32,6 +32,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
+from loadcurve.parameters import check_variables
 from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.quantities import Quantity, describe_quantity
 from loadcurve.wording import fill_text
@@ -49,12 +50,18 @@ def begin(notebook: str) -> None:
 
     The values of an earlier execution in this kernel, or in one with the same process id, are removed.
 
+    Raises
+    ------
+    ValueRuleError
+        When a parameter is outside of the range that its cell declares (`loadcurve.parameters`).
+
     Examples
     --------
     >>> begin("40_usl_fit")
     """
     global _notebook
     _notebook = _checked(notebook)
+    check_variables(*jupyter.cells_and_variables())
     _left_out.clear()
     (_target() / _VALUES).unlink(missing_ok=True)
 

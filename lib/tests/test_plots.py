@@ -9,9 +9,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from one_test import in_one_test
 
 from loadcurve import analyse, plots, tables
@@ -19,6 +23,7 @@ from loadcurve.analysis import Curve
 from loadcurve.errors import NotMeasuredError, ValueRuleError
 from loadcurve.models import Fit, summarise_threads
 from loadcurve.models.capacity import Objective
+from loadcurve.plots._axes import _apart
 from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
 from loadcurve.stats import Estimate
@@ -675,6 +680,8 @@ def test_without_axes_each_call_is_a_figure_of_its_data_and_leaves_them(name):
     assert any(map(shows_something, first.figure.axes))
     assert_no_ink(name, first)
     first.figure.canvas.draw()
+    assert_one_unit(first.figure)
+    assert_text_can_be_read(first.figure)
     for part, was in zip(data, before, strict=True):
         if isinstance(part, pd.DataFrame):
             pd.testing.assert_frame_equal(part, was)
@@ -726,8 +733,9 @@ def test_plot_timeline():
     assert above.lines[0].get_xydata()[[0, 2]].tolist() == [[0, 900], [2, 700]]
     assert math.isnan(above.lines[0].get_ydata()[1])  # nothing joins two runs
     assert [line.get_ydata().tolist() for line in below.lines] == [[0.3, 0.3], [0.31, 0.31]]
-    heights = {text.get_text(): text.xy[1] for text in below.texts}
-    assert heights["system"] - heights["user"] > 0.05  # their lines end almost at one point
+    below.figure.draw_without_rendering()
+    user, system = (text.get_window_extent() for text in below.texts)
+    assert user.y1 <= system.y0 + 2  # their lines end almost at one point
     assert (below.get_xlabel(), tick(below.yaxis, 0.2)) == ("Time since the load began [s]", "20%")
 
 
@@ -771,6 +779,17 @@ def test_plot_throughput_by_connections():
     assert ax.get_legend() is None
 
 
+@pytest.mark.parametrize("name", ["plot_throughput_by_connections", "plot_records"])
+def test_a_variant_that_would_lie_on_the_zero_line_has_a_panel_of_its_own(name):
+    rows = [("cpu", n, 100_000.0, 0.01) for n in (1, 2, 4)] + [("delay", n, 1000.0 * n, 0.01) for n in (1, 2, 4)]
+    ax = getattr(plots, name)(table_of_runs(rows).assign(record="here"))
+    above, below = ax.figure.axes
+    assert below is ax and [one.get_ylim()[0] for one in (above, below)] == [0, 0]
+    assert (list(labels(above).values()), list(labels(below).values())) == ([COLOURS["cpu"]], [COLOURS["delay"]])
+    assert below.get_ylim()[1] < 10_000
+    assert (ax.figure.get_supylabel(), ax.get_xlabel()) == ("Throughput [requests/s]", "Connections")
+
+
 def test_plot_throughput_by_connections_of_variants_without_a_colour_of_their_own():
     ax = plots.plot_throughput_by_connections(
         table_of_runs([("zeta", 1, 1.0, 1.0), ("eta", 1, 2.0, 1.0), ("eta", 2, 3.0, 1.0)])
@@ -791,7 +810,7 @@ def test_a_level_whose_runs_all_lack_a_value_is_left_out(name):
 
 def test_plot_latency_by_connections():
     ax = draw("plot_latency_by_connections")
-    assert ax.get_ylabel() == "Mean response time [s]"
+    assert ax.get_ylabel() == "Mean response time"
     assert ax.get_yscale() == "log"
     assert tick(ax.yaxis, 0.01) == "10 ms"
     assert points(ax) == coordinates(3)
@@ -826,9 +845,19 @@ def test_plot_curve_throughput_marks_the_peak_of_the_law():
 
 def test_plot_curve_latency():
     ax = draw("plot_curve_latency")
-    assert ax.get_ylabel() == "Response time [s]" and ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "Response time" and ax.get_yscale() == "log"
     assert strokes(ax) == [approx([[1, 0.01], [4, 0.0125], [16, 0.04]])]
     assert labels(ax) == {"mean": PALETTE[0]}
+
+
+def test_a_time_of_0_has_no_place_on_a_logarithmic_axis(recwarn):
+    """ab prints 0 for less than 0.5 ms: here at one load of a percentile, and at all loads of another."""
+    latency = pd.DataFrame([("c1", 0.5, 0.0), ("c4", 0.5, 0.002), ("c1", 0.1, 0.0), ("c4", 0.1, 0.0)])
+    latency = latency.set_axis(["run_id", "quantile", "latency_s"], axis=1).assign(study="s")
+    runs = table_of_runs([("cpu", 1, 100.0, 0.01), ("cpu", 4, 300.0, 0.013)]).assign(run_id=["c1", "c4"])
+    ax = plots.plot_curve_latency(analyse({"runs": runs, "latency": latency}).curves[0])
+    assert set(labels(ax)) == {"mean", "p50"} and not [w for w in recwarn if w.category is RuntimeWarning]
+    assert [4, 0.002] in strokes(ax)[1]
 
 
 def test_plot_throughput_law():
@@ -900,7 +929,7 @@ def test_plot_cpu_by_connections():
     assert strokes(ax, COLOURS["cpu"], "--") == [approx([[1, 0.10], [8, 0.30]])]
     assert strokes(ax, COLOURS["cpu"], "-") == [approx([[1, 0.55], [8, 1.00]])]  # (0.5 + 0.6) / 2; no role, not drawn
     assert strokes(ax, COLOURS["delay"]) == [approx([[1, 0.02]]), approx([[1, 0.01]])]
-    assert legend(ax) == ["cpu, generator", "cpu, server", "delay, generator", "delay, server"]
+    assert list(labels(ax)) == ["cpu, generator", "cpu, server", "delay, generator", "delay, server"]
 
 
 def test_a_study_without_lists_of_sockets_is_refused_with_what_to_record():
@@ -923,7 +952,7 @@ def test_plot_records():
     assert strokes(ax, COLOURS["cpu"], "-") == [[[1, 110], [4, 320], [16, 400]]]
     assert strokes(ax, COLOURS["cpu"], "--") == [[[1, 200], [4, 500]]]
     assert strokes(ax, COLOURS["delay"]) == [[[1, 10], [4, 40], [16, 150]]]
-    assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
+    assert list(labels(ax)) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
 
 
 def test_plot_throughput_by_block():
@@ -1052,7 +1081,7 @@ def test_a_records_line_is_the_same_in_every_variant():
 
 def test_no_record_is_lost():
     ax = plots.plot_records(pd.concat([of_cpu().assign(record=record) for record in "abcd"]))
-    assert len(legend(ax)) == 4
+    assert len(labels(ax)) == 4
 
 
 def test_a_run_without_any_established_connection_is_in_view():
@@ -1135,6 +1164,26 @@ def assert_no_ink(name, ax):
     assert set(drawn) <= {*PALETTE}
 
 
+def assert_text_can_be_read(figure):
+    """Text has a colour that `svg_text` gives a contrast of 4.5:1: the page's own, or one of the palette."""
+    assert {to_hex(text.get_color()) for text in figure.findobj(Text) if text.get_text()} <= {INK, *PALETTE}
+
+
+def assert_one_unit(figure):
+    """Ticks with a unit of their own, such as 10 ms, are not on an axis whose label has a unit in brackets."""
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            ticks = [label.get_text() for label in axis.get_ticklabels()]
+            assert not ("[" in axis.get_label_text() and any(re.search(r"\d (?:[mµn]?s|%)$", text) for text in ticks))
+
+
+def test_an_axis_with_two_units_is_found():
+    ax = plots.plot_network_latency(network(), network_bounds())
+    ax.set_ylabel("Mean response time [s]")
+    with pytest.raises(AssertionError):
+        assert_one_unit(ax.figure)
+
+
 def test_plot_network_throughput():
     ax = draw("plot_network_throughput")
     assert strokes(ax, COLOURS["law"]) == [[[1, 100], [4, 300], [16, 450]]]
@@ -1144,7 +1193,7 @@ def test_plot_network_throughput():
 
 def test_plot_network_latency():
     ax = draw("plot_network_latency")
-    assert ax.get_ylabel() == "Mean response time [s]"
+    assert ax.get_ylabel() == "Mean response time"
     assert strokes(ax, COLOURS["law"]) == [[[1, 0.01], [4, 0.013], [16, 0.036]]]
     assert strokes(ax, COLOURS["limit"], "--") == [[[1, 0.009], [16, 0.03]], [[1, 0.011], [16, 0.08]]]
     assert ax.get_ylim() == (0, pytest.approx(1.3 * 0.036))
@@ -1161,7 +1210,7 @@ def test_plot_bound_gaps():
 
 def test_plot_solvers():
     ax = draw("plot_solvers")
-    assert ax.get_ylabel() == "Mean response time [s]"
+    assert ax.get_ylabel() == "Mean response time"
     assert strokes(ax, PALETTE[0], "-") == [[[1, 1], [8, 5]]]
     assert strokes(ax, PALETTE[1], ":") == [[[1, 1], [8, -90]]]
     assert legend(ax) == ["right", "wrong"]
@@ -1339,8 +1388,10 @@ def test_plot_forecast():
 def test_plot_forecast_errors():
     ax = plots.plot_forecast_errors(forecasts())
     lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
-    assert lines["tournament"] == [[0.1, 0.5], [0.2, 1.0]]
-    assert lines["usl as people write it"] == lines["usl"] == []  # without a forecast, or off by more than is drawn
+    below_first, above = (np.interp(error, *zip(*lines["tournament"], strict=True)) for error in (0.15, 0.21))
+    assert (below_first, above) == (0.5, 1.0)
+    assert lines["usl as people write it"] == lines["_usl"] == []  # without a forecast, or off by more than is drawn
+    assert legend(ax) == ["tournament", "usl as people write it", "other methods"]
 
 
 def test_plot_capacity():
@@ -1354,7 +1405,7 @@ def test_plot_capacity():
     }  # fmt: skip
     [band] = ax.patches
     assert (band.get_x(), band.get_x() + band.get_width()) == (1, 16)
-    assert (ax.get_ylabel(), tick(ax.yaxis, 0.05)) == ("99th percentile", "50 ms")
+    assert (ax.get_ylabel(), tick(ax.yaxis, 0.05)) == ("Response time, p99", "50 ms")
     assert ax.get_ylim()[0] == 0
 
 
@@ -1444,6 +1495,40 @@ def test_plot_projection():
     assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("Units", 0)
 
 
+def test_a_name_touches_no_line():
+    """The first point of the flat line is crossed by the steep one, as where orphans grow beside connections."""
+    ax = plots.plot_sockets_over_time(
+        pd.DataFrame({"run_id": "a", "variant": "1 s", "elapsed_s": [0.0, 1.0, 2.0, 3.0, 4.0],
+                      "established": 50, "orphans": [0, 120, 240, 240, 240]})
+    )  # fmt: skip
+    touched = [text.get_text() for text in ax.texts if touches(text, ax)]
+    assert touched == []
+
+
+def touches(text, ax):
+    """Whether a text lies on a line of its Axes, as drawn."""
+    ax.figure.draw_without_rendering()
+    box = text.get_window_extent()
+    for line in ax.lines:
+        x, y = line.get_transform().transform(line.get_xydata()).T
+        along = np.linspace(0, len(x) - 1, 400 * len(x))
+        way = np.column_stack([np.interp(along, range(len(x)), of) for of in (x, y)])
+        if ((way > box.min) & (way < box.max)).all(axis=1).any():
+            return True
+    return False
+
+
+@examples(60)
+@given(st.lists(st.floats(0, 200), min_size=1, max_size=8))
+def test_names_at_the_ends_are_a_line_of_text_apart_and_in_order(places):
+    found = _apart(np.array(places), 200.0)
+    order = np.argsort(places, kind="stable")
+    assert (np.diff(found[order]) >= 12 - 1e-9).all()
+    assert found.max() <= 200
+    if (np.diff(np.sort(places)) >= 12).all():
+        assert found.tolist() == pytest.approx(places)
+
+
 def test_plot_busy_by_threads():
     ax = draw("plot_busy_by_threads")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Threads", "Processor busy")
@@ -1465,14 +1550,21 @@ def test_plot_throughput_by_threads():
     assert (ax.get_xlabel(), ax.xaxis.get_transform().base) == ("Threads", 2)
     assert (21.6, 490.0) in points(ax)
     assert strokes(ax, PALETTE[1])[0][21] == approx_point(22, 500)  # where the formula reaches 1 / 2 ms
-    assert set(labels(ax)) == {"measured optimum: 21.6", "formula", "with queueing"}
+    assert strokes(ax, style=":")[0][21] == approx_point(22, 22 / (22 * 0.002 + 0.042))  # each waits for all others
+    named = {"formula", "with queueing", "in lockstep", "measured"}
+    assert set(labels(ax)) == {"measured optimum: 21.6", *named}
+    runs, law, _ = rates_by_threads()
+    no_plateau = Estimate(math.nan, math.nan, math.nan, 0.95, "")
+    assert set(labels(plots.plot_throughput_by_threads(runs, law, no_plateau))) == named
 
 
 def test_plot_sockets_over_time():
     last = plots.plot_sockets_over_time(sockets_over_time())
     first = last.figure.axes[0]
     assert set(labels(first)) == {"1 s", "established", "orphans"} and set(labels(last)) == {"2 s"}
-    assert [[0.0, 64.0], [3.0, 0.0]] in strokes(last)
+    assert [line[:2] for line in strokes(last)] == [[[0.0, 64.0], [3.0, 0.0]], [[0.0, 0.0], [3.0, 64.0]]]
+    both = plots.plot_sockets_over_time(sockets_over_time().assign(variant="1 s"))
+    assert np.isnan(strokes(both)[0][2]).all()  # a gap after the first run, so that no line joins the two
 
 
 def test_plot_counts():

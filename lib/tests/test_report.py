@@ -225,7 +225,7 @@ def test_an_open_loop_has_its_own_axis(provenance):
 def test_data_without_a_load_have_no_figure_but_a_reason(provenance):
     found = analyse({"runs": sweep(connections=None)})
     page = report.html_report(found, provenance)
-    assert "<svg" not in page and "Figures left out" in page and "no run has both" in page
+    assert "<svg" not in page and page.count("no run has both") == 1
 
 
 def test_figures_beyond_the_size_of_a_page_are_left_out(hostile, provenance, monkeypatch):

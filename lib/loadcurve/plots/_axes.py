@@ -1,18 +1,23 @@
 """Axes, palettes and labels shared by all figures."""
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
+from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
-from loadcurve.plots.style import colours
+from loadcurve.plots.style import colours, figure_of
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points, curves
 
-# Legend position that is clear of an early plateau and of a late rise.
-IN_THE_MIDDLE = {"loc": "center", "bbox_to_anchor": (0.5, 0.42), "fontsize": "small"}
+# Of text of 10 points: height of a line, mean width of a letter, and the distance that it keeps from lines.
+_LINE_POINTS, _LETTER_POINTS, _CLEAR_POINTS = 12.0, 6.4, 2.0
 
 
 def axes_or_new(ax: Axes | None, **tables: pd.DataFrame) -> Axes:
@@ -49,9 +54,10 @@ def connections_axis(ax: Axes) -> None:
     ax.set_xlabel(axis_label("runs", "connections"))
 
 
-def seconds() -> EngFormatter:
-    """Return a formatter for seconds with SI prefixes."""
-    return EngFormatter(unit="s")
+def seconds_axis(axis: Axis, quantity: str) -> None:
+    """Name the quantity of an axis in s; its ticks name the unit with its prefix (10 ms), so the label has none."""
+    axis.set_major_formatter(EngFormatter(unit="s"))
+    axis.set_label_text(quantity.removesuffix(" [s]"))
 
 
 def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
@@ -59,32 +65,84 @@ def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
     ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
 
 
-def name_ends(ax: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Name lines at their ends on a logarithmic y axis, the names at least a line of text apart.
+def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Name lines to the right of their ends, where no line is, the names at least a line of text apart.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        With its final limits.
-    ends : list of tuple
-        Of each line y and x of its end, its name, and its colour.
+        With its final scales and limits.
+    ends : sequence of tuple
+        Of each line x and y of its end, its name, and its colour; a line without a name gets none.
     """
-    height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
-    low, high = np.log(ax.get_ylim())
-    lowest = -np.inf
-    for value, at, name, color in sorted(ends):
-        place = (np.log(value) - low) / (high - low) * height
-        lowest = max(place, lowest + 11)
-        ax.annotate(name, (at, value), xytext=(6, lowest - place), textcoords="offset points", va="center",
-                    color=color, fontsize="small")  # fmt: skip
+    ends = [end for end in ends if end[2]]
+    if not ends:
+        return
+    height = _size_points(ax)[1]
+    places = (ax.transScale + ax.transLimits).transform([(x, y) for x, y, *_ in ends])[:, 1] * height
+    for (x, y, name, color), place, own in zip(ends, _apart(places, height), places, strict=True):
+        ax.annotate(name, (x, y), xytext=(6, place - own), textcoords="offset points", va="center", color=color)
 
 
-def log_seconds_axis(ax: Axes) -> None:
-    """Set ticks of a logarithmic y axis of times, also between the powers of ten where it spans less than two."""
+def name_line(ax: Axes, points: ArrayLike, name: str, color: str) -> None:
+    """Name a line above or below the first of its points where the text touches no line.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        With all its lines, and its final scales and limits.
+    points : array_like, shape (n, 2)
+        x and y of points of the line; the preferred ones first.  If no place is free, the name is above the first.
+    name, color : str
+    """
+    size = _size_points(ax)
+    drawn = np.vstack(
+        [_every_point((line.get_transform() - ax.transAxes).transform(line.get_xydata()) * size) for line in ax.lines]
+    )
+    text = np.array([_LETTER_POINTS * len(name), _LINE_POINTS])
+    places = np.asarray(points, float)
+    for place, at in zip(places, (ax.transScale + ax.transLimits).transform(places) * size, strict=True):
+        for side in (10, -10):
+            low = at + np.array([0, side - _LINE_POINTS / 2])
+            touched = ((drawn > low - _CLEAR_POINTS) & (drawn < low + text + _CLEAR_POINTS)).all(axis=1).any()
+            if not touched and (low >= 0).all() and (low + text <= size).all():
+                ax.annotate(name, place, xytext=(0, side), textcoords="offset points", va="center", color=color)
+                return
+    ax.annotate(name, places[0], xytext=(0, 10), textcoords="offset points", va="center", color=color)
+
+
+def _size_points(ax: Axes) -> Array:
+    """Return width and height of an Axes in points, with its limits computed for the transformations."""
+    ax.get_xlim(), ax.get_ylim()
+    figure = figure_of(ax)
+    return np.array(ax.get_position().size) * figure.get_size_inches() * 72
+
+
+def _every_point(corners: Array) -> Array:
+    """Return points along a line through the corners, at most half a letter apart; a corner of NaN is a gap."""
+    if not len(corners):
+        return corners
+    way = np.r_[0, np.nan_to_num(np.hypot(*np.diff(corners, axis=0).T)).cumsum()]
+    along = np.linspace(0, way[-1], 2 + int(2 * way[-1] / _LETTER_POINTS))
+    return np.column_stack([np.interp(along, way, of) for of in corners.T])
+
+
+def _apart(places: Array, top: float) -> Array:
+    """Return the places in the same order, moved up until a line of text apart, then down again from the top."""
+    ranks = _LINE_POINTS * np.arange(len(places))
+    order = np.argsort(places, kind="stable")
+    raised = np.maximum.accumulate(places[order] - ranks) + ranks
+    found = np.empty(len(places))
+    found[order] = np.minimum(raised, max(top, float(places.max())) - ranks[::-1])
+    return found
+
+
+def log_seconds_axis(ax: Axes, quantity: str) -> None:
+    """Name a logarithmic y axis of times; where it spans less than two powers of ten, it has ticks between them too."""
+    seconds_axis(ax.yaxis, quantity)
     low, high = ax.get_ylim()
     if high < 100 * low:  # at one tick per decade, the axis would have one or two ticks
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(seconds())
     ax.yaxis.set_minor_locator(NullLocator())
 
 
@@ -102,10 +160,13 @@ def known_points(rows: pd.DataFrame, column: str, load: str = "connections") -> 
     return known
 
 
-def points_and_mean(ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str) -> None:
-    """Plot every run as a point, and the mean of the repeats as a line."""
+def points_and_mean(
+    ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str
+) -> tuple[float, float]:
+    """Plot every run as a point and the mean of the repeats as a line, and return the end of the line."""
     known = known_points(rows, column)
     check_points(known, ["connections"])
     ax.scatter(known["connections"], known[column], color=color, alpha=0.35, s=16)
     mean = known.groupby("connections")[column].mean()
     ax.plot(mean.index, mean, style, color=color, label=label)
+    return float(mean.index[-1]), float(mean.iloc[-1])

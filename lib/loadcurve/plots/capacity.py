@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator, PercentFormatter
 
+from loadcurve.analysis.cells import percentile
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
 from loadcurve.plots._axes import (
@@ -13,9 +14,11 @@ from loadcurve.plots._axes import (
     known_points,
     label_end,
     log_seconds_axis,
+    name_ends,
+    name_line,
     palette_of,
     points_and_mean,
-    seconds,
+    seconds_axis,
 )
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
@@ -90,14 +93,15 @@ def plot_capacity(
         connections_axis(ax)
     else:
         ax.set_xlabel("Offered rate [requests/s]")
-    ax.set_ylabel("99th percentile" if objective.column == "latency_p99_s" else objective.column)
-    ax.yaxis.set_major_formatter(seconds())
+    is_mean = objective.column == "latency_mean_s"
+    quantity = "Mean response time" if is_mean else f"Response time, {percentile(objective.column)}"
+    seconds_axis(ax.yaxis, quantity)
     if load == "connections":
         ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
     else:  # beyond the capacity, response times are of another order of magnitude
         ax.set_yscale("log")
         ax.set_ylim(top=2 * max(known[objective.column].max(), objective.maximum))
-        log_seconds_axis(ax)
+        log_seconds_axis(ax, quantity)
     return ax
 
 
@@ -220,13 +224,18 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ('Efficiency', 'sockets')
     """
     ax = axes_or_new(ax, scale_out=scale_out)
-    ax.axhline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
+    ends = [scale_out["units"].min(), scale_out["units"].max()]
+    ax.plot(ends, [1, 1], color=COLOURS["limit"], linestyle="--", zorder=1)
     palette = colours(scale_out["curve"].unique())
     for curve, rows in scale_out.groupby("curve", sort=False):
         ax.plot(rows["units"], rows["efficiency_ratio"], "o-", color=palette[curve])
-        label_end(ax, rows["units"].iloc[-1], rows["efficiency_ratio"].iloc[-1], curve, palette[curve])
     _units_axis(ax)
-    ax.set_ylim(0, 1.05 * max(1.0, scale_out["efficiency_ratio"].max()))
+    ax.set_ylim(0, 1.15 * max(1.0, scale_out["efficiency_ratio"].max()))  # room for names
+    longest = scale_out.groupby("curve", sort=False).tail(1).query("units == units.max()")
+    name_ends(ax, [(row.units, row.efficiency_ratio, row.curve, palette[row.curve]) for row in longest.itertuples()])
+    for curve, rows in scale_out.groupby("curve", sort=False):
+        if curve not in set(longest["curve"]):  # another line may run on the right
+            name_line(ax, rows[["units", "efficiency_ratio"]].iloc[::-1], str(curve), palette[curve])
     ax.set_ylabel("Efficiency")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     return ax
@@ -260,8 +269,13 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
     for seen, face, name in ((True, PALETTE[0], "used"), (False, "none", "held back")):
         rows = sizes[sizes["seen"] == seen]
         ax.plot(rows["units"], rows["throughput_rps"], "o", color=PALETTE[0], markerfacecolor=face, zorder=3)
-        if len(rows):
-            label_end(ax, rows["units"].iloc[-1], rows["throughput_rps"].iloc[-1], name, PALETTE[0])
+        if len(rows):  # above the smallest size, where no projection is
+            first = rows.loc[rows["units"].idxmin()] if seen else rows.iloc[-1]
+            offset, side = ((0, 10), "center") if seen else ((6, 0), "left")
+            ax.annotate(
+                name, (first["units"], rows.loc[rows["units"] == first["units"], "throughput_rps"].max()),
+                xytext=offset, textcoords="offset points", ha=side, va="center", color=PALETTE[0],
+            )  # fmt: skip
     _units_axis(ax)
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))

@@ -93,6 +93,9 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(*at, linestyle="none", markersize=9, **mark)
         ax.annotate(row.verdict, at, xytext=(9, 0), textcoords="offset points", va="center", color=mark["color"])
     _label_grid(ax, balancers, checks)
+    ax.grid(visible=False)  # a line would cross the words; bands lead along the rows
+    for place in range(0, len(checks), 2):
+        ax.axhspan(place - 0.5, place + 0.5, color=COLOURS["limit"], alpha=0.1, linewidth=0)
     ax.set_xlim(-0.25, len(balancers) - 0.25)
     return ax
 

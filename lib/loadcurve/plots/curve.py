@@ -74,7 +74,7 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
-    """Plot the mean and each percentile of the response time over load, on a logarithmic axis.
+    """Plot the mean and each percentile of the response time over load, on a logarithmic axis; times of 0 are left out.
 
     Parameters
     ----------
@@ -104,17 +104,19 @@ def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
     ends = []
     for i, name in enumerate(names):
         color = PALETTE[i % len(PALETTE)]
-        known = levels.dropna(subset=[name])
+        known = levels[levels[name] > 0]  # whole milliseconds of ab are 0 below 0.5 ms, and have no logarithm
+        if known.empty:
+            continue
         if name in curve.runs:
-            ax.scatter(curve.runs[curve.load], curve.runs[name], color=color, alpha=0.35, s=14, lw=0)
+            runs = curve.runs[curve.runs[name] > 0]
+            ax.scatter(runs[curve.load], runs[name], color=color, alpha=0.35, s=14, lw=0)
         ax.plot(known[curve.load], known[name], color=color, marker="o", markersize=3)
         words = "mean" if name == "latency_mean_s" else percentile(name)
-        ends.append((known[name].iloc[-1], known[curve.load].iloc[-1], words, color))
+        ends.append((known[curve.load].iloc[-1], known[name].iloc[-1], words, color))
     ax.set_yscale("log")
     _load_axis(ax, curve)
     name_ends(ax, ends)
-    ax.set_ylabel("Response time [s]")
-    log_seconds_axis(ax)
+    log_seconds_axis(ax, "Response time")
     return ax
 
 
@@ -160,8 +162,9 @@ def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
         return
     highest = float(np.asarray(curve.fit.predict(peak)))
     ax.plot(peak, highest, marker="v", color=color, linestyle="none")
-    ax.annotate(f"{name} peak {peak:.3g}", (peak, highest), xytext=(0, -24), textcoords="offset points",
-                ha="center", va="top", color=color)  # fmt: skip
+    ax.plot([peak, peak], [0, highest], ":", color=color, linewidth=1)
+    ax.annotate(f"{name} peak {peak:.3g}", (peak, 0), xytext=(-4, 4), textcoords="offset points", ha="right",
+                color=color)  # fmt: skip
 
 
 def _load_axis(ax: Axes, curve: Curve) -> None:

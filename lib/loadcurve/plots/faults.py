@@ -4,13 +4,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, seconds_axis
 from loadcurve.plots.style import COLOURS, PALETTE
 
 _SHARE = " [ratio]"
-_LABELS = {"time": "Time since the load started [s]", "quantile": "Quantile"}
+_LABELS = {"time": "Time since the load started [s]", "quantile": "Quantile", "run": "Run, in order of start"}
+_POINTS = ("connections", "run")  # single runs, whose scatter a line would hide
 
 
 def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -44,6 +45,11 @@ def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         connections_axis(last)
     elif axis in _LABELS:
         last.set_xlabel(_LABELS[axis])
+        last.xaxis.set_major_locator(MaxNLocator(integer=axis == "run"))
+    elif axis == "class":
+        last.set_xscale("log")
+        seconds_axis(last.xaxis, "Response time")
+        last.xaxis.set_minor_locator(NullLocator())
     return last
 
 
@@ -52,19 +58,24 @@ def _draw(ax: Axes, rows: pd.DataFrame) -> None:
     limit = rows["limit"].dropna()
     if axis == "name":
         _draw_bars(ax, rows)
+    elif axis == "class":
+        ax.fill_between(rows["x"], rows["value"], step="mid", color=(PALETTE[0], 0.3), edgecolor=PALETTE[0])
     else:
-        _draw_lines(ax, rows, "o" if axis == "connections" else "o-")
+        _draw_lines(ax, rows, "o" if axis in _POINTS else "o-")
     if len(limit):
         ax.axhline(limit.iloc[0], color=COLOURS["limit"], linestyle="--", linewidth=1.4)
-        ax.annotate(
-            "limit", (1, limit.iloc[0]), xycoords=("axes fraction", "data"), xytext=(-2, 3),
-            textcoords="offset points", ha="right", fontsize="small", color=COLOURS["limit"],
+        ax.annotate(  # beside the axes, where no line is
+            "limit", (1, limit.iloc[0]), xycoords=("axes fraction", "data"), xytext=(4, 0),
+            textcoords="offset points", va="center", fontsize="small", color=COLOURS["limit"],
         )  # fmt: skip
     shares = label.endswith(_SHARE)
     ax.set_ylabel(label.removesuffix(_SHARE), fontsize=9)
     top = float(np.nanmax([*rows["value"], *limit, 0.0]))
     ax.set_ylim(0, 1.12 * top if top else 1.0)
-    ax.yaxis.set_major_formatter(PercentFormatter(1, 0 if top >= 0.05 else 1) if shares else EngFormatter(sep=""))
+    if label.endswith(" [s]"):
+        seconds_axis(ax.yaxis, label)
+    else:
+        ax.yaxis.set_major_formatter(PercentFormatter(1, 0 if top >= 0.05 else 1) if shares else EngFormatter(sep=""))
     ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 

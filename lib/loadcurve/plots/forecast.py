@@ -13,7 +13,8 @@ LAST_VALUE, PLAIN, TOURNAMENT = "last value held", "usl as people write it", "to
 """Forecast methods with their own colour."""
 # Larger errors are not drawn: a forecast with a larger error ratio is wrong, whatever its exact error.
 _FURTHEST = 3.0
-_LEAST = 1e-3
+_LEAST = 3e-3
+_PLACES = 250  # along the axis, more than a reader distinguishes
 
 
 def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -49,7 +50,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.legend(fontsize="small", loc="upper left")
+    ax.legend(fontsize="small", loc="lower right")
     return ax
 
 
@@ -65,24 +66,26 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
 
     Examples
     --------
-    >>> forecasts = pd.DataFrame({"method": ["usl", "usl", "last value"], "error_ratio": [0.1, -0.2, 0.5]})
+    >>> forecasts = pd.DataFrame({"method": ["usl", "tournament", "tournament"], "error_ratio": [0.1, -0.2, 0.5]})
     >>> plot_forecast_errors(forecasts).get_legend_handles_labels()[1]
-    ['usl', 'last value']
+    ['tournament', 'other methods']
     """
     ax = axes_or_new(ax, forecasts=forecasts)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
     medians = grouped.median().sort_values()
     # Methods that the page compares are drawn in colour; the other methods are grey and behind them.
     strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1], LAST_VALUE: PALETTE[2]}
+    errors = np.geomspace(_LEAST, _FURTHEST, _PLACES)
     for method in medians.index:
         off = np.sort(grouped.get_group(method).to_numpy())
-        share = np.arange(1, off.size + 1) / off.size
-        kept = off <= _FURTHEST
+        share = np.searchsorted(off, errors, side="right") / off.size
         width, order = (2.2, 3) if method in strong else (0.9, 2)
-        ax.step(np.maximum(off[kept], _LEAST), share[kept], where="post", label=method,
+        ax.plot(errors[share > 0], share[share > 0], label=method if method in strong else f"_{method}",
                 color=strong.get(method, COLOURS["limit"]), lw=width, zorder=order)  # fmt: skip
+    if set(medians.index) - set(strong):
+        ax.plot([], [], color=COLOURS["limit"], lw=0.9, label="other methods")
     ax.set_xscale("log")
-    ax.set_xlim(0.003, _FURTHEST)
+    ax.set_xlim(_LEAST, _FURTHEST)
     ax.set_ylim(0, 1)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}" if value >= 0.01 else f"{value:.1%}"))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))

@@ -7,10 +7,9 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, log_seconds_axis, seconds
-from loadcurve.plots.style import PALETTE, colours, figure_of
+from loadcurve.plots._axes import axes_or_new, log_seconds_axis, name_ends, seconds_axis
+from loadcurve.plots.style import PALETTE, colours
 
-_LINE_POINTS = 12.0  # height of a line of text of 10 points
 _LEAST_ALPHA = 0.12  # of the faintest cell, which must be seen
 
 
@@ -44,27 +43,14 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.invert_xaxis()
-    for (x, y, words, colour), above in zip(ends, _apart(ax, [y for _, y, *_ in ends]), strict=True):
-        ax.annotate(words, (x, y), xytext=(6, above), textcoords="offset points", va="center", color=colour)
+    name_ends(ax, ends)
     last = float((1 - known["quantile"].astype(float)).min())
     ax.set_xticks([0.5, *(10.0**-digits for digits in range(1, 7) if 10.0**-digits >= 0.99 * last)])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * (1 - share):.6g} %"))
     ax.xaxis.set_minor_locator(NullLocator())
-    log_seconds_axis(ax)
+    log_seconds_axis(ax, "Response time")
     ax.set_xlabel("Percentile of responses")
-    ax.set_ylabel("Response time")
     return ax
-
-
-def _apart(ax: Axes, values: list[float]) -> list[float]:
-    """Return for each value of the y axis how many points its label is moved up, so that no two labels overlap."""
-    height = ax.get_position().height * figure_of(ax).get_figheight() * 72
-    own = ax.transAxes.inverted().transform(ax.transData.transform([(1.0, value) for value in values]))[:, 1] * height
-    placed: dict[int, float] = {}
-    below = -np.inf
-    for at in np.argsort(own, kind="stable"):
-        placed[int(at)] = below = max(float(own[at]), below + _LINE_POINTS)
-    return [placed[at] - float(own[at]) for at in range(len(values))]
 
 
 def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -98,8 +84,7 @@ def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.set_ylim(low.min(), high.max())
     ax.set_xticks(range(len(names)), [str(name) for name in names])
-    ax.yaxis.set_major_formatter(seconds())
     ax.yaxis.set_minor_locator(NullLocator())
     ax.grid(visible=False, axis="x")
-    ax.set_ylabel("Response time")
+    seconds_axis(ax.yaxis, "Response time")
     return ax

@@ -58,7 +58,7 @@ def _name_laws(ax: Axes, laws: pd.DataFrame, load: str, palette: dict[str, str],
     for law, x, y in zip(ends["law"], ends[load], ends["throughput_rps"], strict=True):
         if one_end:
             rows = laws[(laws["law"] == law) & (laws["throughput_rps"] >= y / 2)]
-            at, side, offset = (rows[load].min(), y / 2), "right", -6
+            at, side, offset = (rows[load].min(), y / 2), "right", -12
         else:
             height = max(y, height + _APART * top)
             at, side, offset = (x, height), "left", 6

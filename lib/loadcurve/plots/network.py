@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
@@ -54,12 +54,11 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
     >>> network = queueing.solve_network(16, [0.01, 0.02])
     >>> ax = plot_network_latency(network.table(), asymptotic_bounds(range(1, 17), [0.01, 0.02]))
     >>> ax.get_ylabel()
-    'Mean response time [s]'
+    'Mean response time'
     """
     ax = _within(network, bounds, "latency_s", ("latency_lo_s", "latency_hi_s"), ax)
     ax.set_ylim(0, 1.3 * network["latency_s"].max())  # the upper bound would need a much higher axis
-    ax.set_ylabel(axis_label("runs", "latency_mean_s"))
-    ax.yaxis.set_major_formatter(seconds())
+    seconds_axis(ax.yaxis, axis_label("runs", "latency_mean_s"))
     return ax
 
 
@@ -120,8 +119,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(rows["connections"], rows["latency_s"], style, color=palette[solver], label=solver)
     ax.set_xlabel(axis_label("runs", "connections"))
     ax.set_yscale("symlog", linthresh=10)
-    ax.set_ylabel(axis_label("runs", "latency_mean_s"))
-    ax.yaxis.set_major_formatter(seconds())
+    seconds_axis(ax.yaxis, axis_label("runs", "latency_mean_s"))
     ax.legend(loc="lower left")
     return ax
 

@@ -58,21 +58,22 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     ):
         for column, (style, marker, percentile) in _STYLES.items():
             known = rows.reindex(columns=list({by, load, column})).astype(float).dropna()
+            known = known[known[column] > 0]  # a time of 0 has no logarithm
             if known.empty:
                 continue
             ax.scatter(known[load], known[column], color=color, alpha=0.35, s=14, lw=0, marker=marker)
             means = known.groupby(by)[[column]].mean().assign(at=known.groupby(by)[load].mean())
             ax.plot(means["at"], means[column], linestyle=style, color=color)
             if rows is offered:
-                ends.append((float(means[column].iloc[-1]), float(means["at"].iloc[-1]), percentile, color))
+                end = float(means["at"].iloc[-1]), float(means[column].iloc[-1])
+                ends.append((*end, f"open loop, {percentile}", color))
             elif percentile == "p99":
                 _name_connections(ax, means, column, color)
     ax.set_yscale("log")
     ax.set_xlim(0, top)
     ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
-    ax.set_ylabel("Response time")
-    log_seconds_axis(ax)
-    name_ends(ax, [(value, at, f"open loop, {percentile}", color) for value, at, percentile, color in ends])
+    log_seconds_axis(ax, "Response time")
+    name_ends(ax, ends)
     return ax
 
 

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from loadcurve.errors import NotMeasuredError
-from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, name_ends, palette_of, points_and_mean
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables.curves import UNNAMED, check_points, curves
 
@@ -95,19 +95,22 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     --------
     >>> busy = pd.DataFrame({"variant": "cpu", "connections": [1, 8] * 2, "role": ["server"] * 2 + ["generator"] * 2,
     ...                      "busy_ratio": [0.5, 1.0, 0.1, 0.3]})
-    >>> plot_cpu_by_connections(busy).get_legend_handles_labels()[1]
+    >>> [text.get_text() for text in plot_cpu_by_connections(busy).texts]
     ['cpu, generator', 'cpu, server']
     """
     ax = axes_or_new(ax, busy=busy)
     palette = palette_of(busy)
+    ends = []
     for variant, of_variant in curves(busy[busy["role"] != ""]):
         for role, rows in of_variant.groupby("role"):
-            points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE.get(role, "-"), f"{variant}, {role}")
+            name = f"{variant}, {role}"
+            end = points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE.get(role, "-"), name)
+            ends.append((*end, name, palette[variant]))
     connections_axis(ax)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("Processor busy")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.legend(**IN_THE_MIDDLE)
+    name_ends(ax, ends)
     return ax
 
 
@@ -139,15 +142,15 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     ends = [established["connections"].min(), established["connections"].max()]
     ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)
     named = established.assign(variant=established["variant"].fillna(UNNAMED))
-    sns.scatterplot(
-        named, x="connections", y="established", hue="variant", style="variant", palette=palette_of(named),
-        s=45, ax=ax,
-    )  # fmt: skip
+    palette = palette_of(named)
+    sizes = dict.fromkeys(palette, 18) | {next(iter(palette)): 65}  # below a point of another variant, a rim is visible
+    sns.scatterplot(named, x="connections", y="established", hue="variant", size="variant", sizes=sizes,
+                    palette=palette, ax=ax)  # fmt: skip
     connections_axis(ax)
     ax.set_yscale("symlog", base=2, linthresh=1)  # log₂ from 1 on, linear below, so that 0 can be shown
     ax.set_ylim(-0.4, 1.6 * max(ends[1], established["established"].max()))
     ax.set_yticks([0, *(4**k for k in range(8) if 4**k <= ends[1])])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_ylabel("Established at the server")
-    ax.legend(title=None)
+    ax.legend(title=None, loc="upper left")
     return ax

@@ -1,10 +1,11 @@
 """Plots of reruns of published experiments: a law over delays, throughput over threads."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, name_ends, name_line, seconds_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
 
@@ -32,17 +33,15 @@ def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         mean = rows.groupby("delay_s")["measured_ratio"].mean()
         ax.plot(rows["delay_s"], rows["measured_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
         ax.plot(mean.index, mean, color=palette[law])
-        above = mean.iloc[0] >= drawn.loc[drawn["delay_s"] == mean.index[0], "measured_ratio"].mean()
-        ax.annotate(
-            str(law), (mean.index[0], mean.iloc[0]), xytext=(10, 6 if above else -12), textcoords="offset points",
-            color=palette[law],
-        )  # fmt: skip
+    ax.margins(y=0.15)
     ax.set_xscale("log")
+    for law, rows in drawn.groupby("law", sort=False):
+        name_line(ax, rows.groupby("delay_s")[["measured_ratio"]].mean().reset_index(), str(law), palette[law])
     ax.xaxis.set_major_locator(FixedLocator(sorted(drawn["delay_s"].unique())))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
-    ax.set_xlabel("Delay of the server")
+    seconds_axis(ax.xaxis, "Delay of the server")
     ax.set_ylabel("Measured / predicted")
+    ax.yaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))  # whole per cent
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     return ax
 
@@ -50,7 +49,7 @@ def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_throughput_by_threads(
     runs: pd.DataFrame, law: pd.DataFrame, optimum: Estimate, *, ax: Axes | None = None
 ) -> Axes:
-    """Plot measured throughput against threads, with the formula, the model with queueing, and the measured optimum.
+    """Plot measured throughput against threads, with the formula, two models that queue, and the measured optimum.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def plot_throughput_by_threads(
     law : pandas.DataFrame
         As `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
     optimum : Estimate
-        Threads at which the line of few threads meets the plateau; its interval is shaded.
+        Threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a plateau.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -69,35 +68,30 @@ def plot_throughput_by_threads(
     >>> runs = pd.DataFrame({"threads": [1, 10, 40], "throughput_rps": [22.0, 218.0, 490.0]})
     >>> found = Estimate(22.0, 21.0, 23.0, 0.95, "given")
     >>> [text.get_text() for text in plot_throughput_by_threads(runs, summarise_threads(0.002, 0.042), found).texts]
-    ['measured optimum: 22', 'formula', 'with queueing']
+    ['measured optimum: 22', 'formula', 'with queueing', 'in lockstep', 'measured']
     """
     ax = axes_or_new(ax, runs=runs, law=law)
     demand = law["utilisation_ratio"].iloc[0] / law["throughput_rps"].iloc[0]
     formula = law["bound_ratio"] / demand
-    ax.axvspan(optimum.lo, optimum.hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
-    ax.plot(law["threads"], formula, color=PALETTE[1], linewidth=1.4)
-    ax.plot(law["threads"], law["throughput_rps"], "--", color=COLOURS["law"], linewidth=1.4)
+    lines = [("formula", formula, PALETTE[1], "-"), ("with queueing", law["throughput_rps"], COLOURS["law"], "--")]
+    lines += [("in lockstep", law["least_ratio"] / demand, COLOURS["limit"], ":")]
+    for _, rates, color, style in lines:
+        ax.plot(law["threads"], rates, style, color=color, linewidth=1.4)
     mean = runs.groupby("threads")["throughput_rps"].mean()
     ax.plot(runs["threads"], runs["throughput_rps"], "o", color=PALETTE[0], alpha=0.45, markersize=4)
     ax.plot(mean.index, mean, color=PALETTE[0])
     top = float(mean.max())
-    ax.plot(optimum.value, top, "D", color=PALETTE[0], linestyle="none")
-    ax.annotate(
-        f"measured optimum: {optimum.value:.3g}", (optimum.value, top), xytext=(-6, 8), textcoords="offset points",
-        ha="right", color=PALETTE[0],
-    )  # fmt: skip
-    half = law.index[law["threads"] <= law["threads_to_fill"].iloc[0] / 3][-1]
-    ax.annotate(
-        "formula", (law["threads"][half], formula[half]), xytext=(-8, 8), textcoords="offset points", ha="right",
-        color=PALETTE[1],
-    )  # fmt: skip
-    full = law.index[law["threads"] <= law["threads_to_fill"].iloc[0]][-1]
-    ax.annotate(
-        "with queueing", (law["threads"][full], law["throughput_rps"][full]), xytext=(8, -16),
-        textcoords="offset points", color=COLOURS["law"],
-    )  # fmt: skip
+    if np.isfinite(optimum.value):
+        ax.axvspan(optimum.lo, optimum.hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+        ax.plot(optimum.value, top, "D", color=PALETTE[0], linestyle="none")
+        ax.annotate(
+            f"measured optimum: {optimum.value:.3g}", (optimum.value, top), xytext=(-6, 8), textcoords="offset points",
+            ha="right", color=PALETTE[0],
+        )  # fmt: skip
     connections_axis(ax)
     ax.set_xlabel("Threads")
     ax.set_ylabel("Throughput [requests/s]")
     ax.set_ylim(0, 1.2 * max(top, float(formula.max())))
+    ends = [(law["threads"].iloc[-1], rates.iloc[-1], name, color) for name, rates, color, _ in lines]
+    name_ends(ax, [*ends, (mean.index[-1], mean.iloc[-1], "measured", PALETTE[0])])
     return ax

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.tables import axis_label
 from loadcurve.units import format_quantity
@@ -113,7 +113,7 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     --------
     >>> budgets = pd.DataFrame({"part": "interrupts", "units": [1, 2], "budget_s": [1e-5, 1e-5]})
     >>> plot_budgets(budgets).get_ylabel()
-    'Time for a request [s]'
+    'Time for a request'
     """
     ax = axes_or_new(ax, budgets=budgets)
     palette = colours(budgets["part"].unique())
@@ -124,6 +124,5 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_xticks(sorted(budgets["units"].unique()))
     ax.set_yscale("log")
     ax.set_xlabel("Units")
-    ax.set_ylabel("Time for a request [s]")
-    ax.yaxis.set_major_formatter(EngFormatter(unit="s"))
+    seconds_axis(ax.yaxis, "Time for a request")
     return ax

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.plots._axes import axes_or_new, label_end, name_ends, name_line
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.stats import find_mean
 
@@ -148,26 +148,27 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     'Response with its header [bytes]'
     """
     ax = axes_or_new(ax, shares=shares)
-    ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
+    sizes = shares["payload_bytes"].min(), shares["payload_bytes"].max()
+    ax.plot(sizes, [1, 1], color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
     palette = colours(shares["resource"].unique())
     for resource, rows in shares.sort_values("payload_bytes").groupby("resource", sort=False):
         color, over = palette[resource], rows["used_ratio"] > 1
         ax.plot(rows["payload_bytes"], rows["used_ratio"], color=color)
         ax.plot(rows["payload_bytes"][~over], rows["used_ratio"][~over], "o", color=color)
         ax.plot(rows["payload_bytes"][over], rows["used_ratio"][over], "X", color=color, markersize=8)
-        end = rows["payload_bytes"].iloc[-1], rows["used_ratio"].iloc[-1]
-        if end[0] == shares["payload_bytes"].max():
-            label_end(ax, *end, str(resource), color)
-        else:  # another line may run on the right
-            ax.annotate(
-                str(resource), end, xytext=(0, -8), textcoords="offset points", ha="center", va="top", color=color
-            )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _narrow(shares["payload_bytes"]) else (1,)))
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Response with its header [bytes]")
     ax.set_ylim(0, 1.15 * max(1.0, shares["used_ratio"].max()))
+    ends = shares.sort_values("payload_bytes").groupby("resource", sort=False).tail(1)
+    last = ends["payload_bytes"] == ends["payload_bytes"].max()
+    columns = ["payload_bytes", "used_ratio", "resource"]
+    name_ends(ax, [(*end, palette[end[-1]]) for end in ends[last][columns].itertuples(index=False, name=None)])
+    for resource in ends["resource"][~last]:  # another line may run on the right
+        rows = shares[shares["resource"] == resource].sort_values("payload_bytes", ascending=False)
+        name_line(ax, rows[columns[:2]], str(resource), palette[resource])
     ax.set_ylabel("Share in use")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     return ax

@@ -9,7 +9,7 @@ from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 
 
 def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Plot a stacked bar for each server, with the count of every part and the total.
+    """Plot a stacked bar for each server, with the count of every part and the total; or a bar with its count.
 
     Parameters
     ----------
@@ -27,18 +27,21 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, counts=counts)
     servers = list(counts["server"].unique())
     palette = colours(counts["part"].unique())
+    several = len(palette) > 1
     for place, server in enumerate(servers):
         left = 0.0
         for row in counts[counts["server"] == server].itertuples():
             color = palette[row.part]
             ax.barh(place, row.count, 0.55, left, color=(color, 0.22), edgecolor=color, linewidth=1.2)
-            ax.text(left + row.count / 2, place, f"{row.count:,.0f}\n{row.part}", ha="center", va="center", fontsize=9)
+            if several:
+                words = f"{row.count:,.0f}\n{row.part}"
+                ax.text(left + row.count / 2, place, words, ha="center", va="center", fontsize=9)
             left += row.count
-        label_end(ax, left, place, f"= {left:,.0f}", PALETTE[0])
+        label_end(ax, left, place, f"= {left:,.0f}" if several else f"{left:.4g} {row.part}", PALETTE[0])
     ax.set_yticks(range(len(servers)), servers)
     ax.set_ylim(len(servers) - 0.5, -0.5)
     ax.set_xlim(0, 1.16 * counts.groupby("server")["count"].sum().max())
-    figure_of(ax).set_figheight(0.9 + 0.7 * len(servers))
+    figure_of(ax).set_figheight(0.9 + (0.7 if several else 0.3) * len(servers))
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)

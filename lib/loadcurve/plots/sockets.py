@@ -1,11 +1,13 @@
 """Plots of connections and sockets as counted by several tools."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new
+from loadcurve.plots._axes import axes_or_new, name_line
 from loadcurve.plots.style import COLOURS, colours, figure_of
 
 # Minimum width of a part of a bar that has room for its number.
@@ -34,7 +36,10 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     places, names, y = [], [], 0.0
     for run, rows in counts.groupby("run", sort=False):
         color = palette[run]
-        ax.text(0, y, run, transform=ax.get_yaxis_transform(), ha="left", va="center", color=color, weight="bold")
+        ax.annotate(
+            run, (0, y), xycoords=ax.get_yaxis_transform(), xytext=(5, 0), textcoords="offset points", va="center",
+            color=color, weight="bold",
+        )  # fmt: skip
         requested = float(rows["count"].iloc[0])
         ax.plot(
             [requested, requested], [y - 0.6, y - len(rows) - 0.3], "--", color=COLOURS["limit"], linewidth=1, zorder=1
@@ -86,12 +91,12 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         rows, left = places[places["machine"] == machine], 0.0
         for row in rows.itertuples():
             share = row.count / rows["count"].sum()
-            ax.barh(y, share, left=left, height=0.62, color=palette[row.place], alpha=0.85)
+            ax.barh(y, share, left=left, height=0.62, **_bar(palette[row.place]))
             if share >= _ROOM:
-                ax.text(left + share / 2, y, f"{row.count:,.0f}", ha="center", va="center", color="white")
+                ax.text(left + share / 2, y, f"{row.count:,.0f}", ha="center", va="center")
             left += share
     for place, color in palette.items():
-        ax.barh(0, 0, color=color, alpha=0.85, label=place)
+        ax.barh(0, 0, label=place, **_bar(color))
     ax.set_yticks(range(len(machines)), machines)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
@@ -101,6 +106,11 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("Share of the machine's TCP sockets")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
     return ax
+
+
+def _bar(color: str) -> dict[str, Any]:
+    """Return the style of a bar that is light enough for text on it, in both colour schemes."""
+    return {"color": (color, 0.25), "edgecolor": color, "linewidth": 1.2}
 
 
 def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -130,16 +140,18 @@ def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> 
     palette = colours(columns)
     for place, (one, (variant, rows)) in enumerate(zip(all_axes, panels[-len(all_axes) :], strict=True)):
         one.text(0, 1.03, str(variant), transform=one.transAxes, weight="bold", va="bottom")
+        # One line with a gap after each run takes less room than a line for each.
+        runs = [run.reset_index(drop=True).reindex(range(len(run) + 1)) for _, run in rows.groupby("run_id")]
+        drawn = pd.concat(runs)[["elapsed_s", *columns]].astype(float)
         for column in columns:
-            for _, run in rows.groupby("run_id"):
-                one.plot(run["elapsed_s"], run[column], color=palette[column], linewidth=1.4, alpha=0.6)
-            if place == 0:
-                highest = rows.loc[rows[column].idxmax()]
-                one.annotate(
-                    column, (highest["elapsed_s"], highest[column]), xytext=(0, 4), textcoords="offset points",
-                    ha="left", va="bottom", color=palette[column],
-                )  # fmt: skip
+            one.plot(drawn["elapsed_s"], drawn[column], color=palette[column], linewidth=1.2)
         one.set_ylim(0, 1.3 * max(1.0, float(rows[columns].max().max())))
+        if place == 0:
+            for column in columns:
+                highest_first = rows.sort_values(column, ascending=False, kind="stable")
+                name_line(one, highest_first[["elapsed_s", column]], column, palette[column])
+        one.yaxis.set_major_locator(MaxNLocator(4))
+        one.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         one.set_ylabel("Sockets")
     all_axes[-1].set_xlabel("Time since the load started [s]")
     return all_axes[-1]

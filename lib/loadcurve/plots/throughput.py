@@ -2,6 +2,7 @@
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,19 +10,23 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from loadcurve.models import Fit, asymptotic_throughput_rps
 from loadcurve.plots._axes import (
-    IN_THE_MIDDLE,
     axes_or_new,
     connections_axis,
     known_points,
     label_end,
+    name_ends,
+    name_line,
     palette_of,
     points_and_mean,
-    seconds,
+    seconds_axis,
 )
-from loadcurve.plots.style import COLOURS
+from loadcurve.plots.style import COLOURS, figure_of
 from loadcurve.stats import Estimate, summarise_repeats
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import curves
+
+# Share of the highest throughput.  A variant with half of its levels below would seem to lie on the zero line.
+_LOW = 0.05
 
 
 def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -32,7 +37,8 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
     runs : pandas.DataFrame
         The table ``runs``.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
+        Axes to draw on; by default, those of a new figure, or the last of its panels: each variant has one where a
+        variant would otherwise lie on the zero line.
 
     Examples
     --------
@@ -41,10 +47,9 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('Connections', 'Throughput [requests/s]')
     """
-    ax = _means_by_connections(runs, "throughput_rps", ax)
-    ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    return ax
+    panels = _panels(runs, ax)
+    _means_by_connections(runs, "throughput_rps", panels)
+    return _finish(panels)
 
 
 def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -55,11 +60,12 @@ def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -
     >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "latency_mean_s": [0.01, 0.013, 0.04]})
     >>> ax = plot_latency_by_connections(runs)
     >>> ax.get_ylabel(), ax.get_yscale()
-    ('Mean response time [s]', 'log')
+    ('Mean response time', 'log')
     """
-    ax = _means_by_connections(runs, "latency_mean_s", ax)
+    ax = axes_or_new(ax, runs=runs)
+    _means_by_connections(runs, "latency_mean_s", dict.fromkeys(palette_of(runs), ax))
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(seconds())
+    seconds_axis(ax.yaxis, axis_label("runs", "latency_mean_s"))
     ax.yaxis.set_minor_locator(NullLocator())
     return ax
 
@@ -82,16 +88,8 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
     ax.fill_between(
         band["connections"], band["lo"].clip(lower=0), band["hi"], color=COLOURS["law"], alpha=0.18, linewidth=0
     )
-    # Label the law below its first third, away from the labels of the runs.
-    named = band.iloc[len(band) // 4]
-    ax.annotate(
-        fit.law.upper(),
-        (named["connections"], named["throughput_rps"]),
-        xytext=(8, -14),
-        textcoords="offset points",
-        color=COLOURS["law"],
-    )
     ax.set_ylim(bottom=0)
+    name_line(ax, band[["connections", "throughput_rps"]].iloc[len(band) // 4 :], fit.law.upper(), COLOURS["law"])
     return ax
 
 
@@ -133,42 +131,69 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     runs : pandas.DataFrame
-        The table ``runs`` with the column ``record``, the name of the record in the legend.
+        The table ``runs`` with the column ``record``, the name of the record at its line.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
+        Axes to draw on; by default, as for `plot_throughput_by_connections`.
 
     Examples
     --------
     >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "throughput_rps": [100.0, 300.0, 400.0]})
     >>> here = runs.assign(throughput_rps=2 * runs["throughput_rps"])
     >>> ax = plot_records(pd.concat([runs.assign(record="old"), here.assign(record="new")]))
-    >>> ax.get_legend_handles_labels()[1]
+    >>> [text.get_text() for text in ax.texts]
     ['cpu, old', 'cpu, new']
     """
-    ax = axes_or_new(ax, runs=runs)
+    panels = _panels(runs, ax)
     palette = palette_of(runs)
     styles = dict(zip(runs["record"].unique(), itertools.cycle(("-", "--", ":", "-.")), strict=False))
+    ends: dict[Axes, list[tuple[float, float, str, str]]] = {one: [] for one in panels.values()}
     for variant, of_variant in curves(runs):
         for record, rows in of_variant.groupby("record", sort=False):
-            points_and_mean(ax, rows, "throughput_rps", palette[variant], styles[record], f"{variant}, {record}")
-    connections_axis(ax)
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.legend(**IN_THE_MIDDLE)
-    return ax
+            name = f"{variant}, {record}"
+            one, color = panels[variant], palette[variant]
+            end = points_and_mean(one, rows, "throughput_rps", color, styles[record], name)
+            ends[one].append((*end, name, color))
+    last = _finish(panels)
+    for one, of_panel in ends.items():
+        name_ends(one, of_panel)
+    return last
 
 
-def _means_by_connections(runs: pd.DataFrame, column: str, ax: Axes | None) -> Axes:
-    ax = axes_or_new(ax, runs=runs)
+def _panels(runs: pd.DataFrame, ax: Axes | None) -> dict[str, Axes]:
+    """Return the Axes of each variant: one for all, or one each where a variant would lie on the zero line."""
+    names = list(palette_of(runs))
+    known = [rows.groupby("connections")["throughput_rps"].mean() for _, rows in curves(runs)]
+    low = _LOW * runs["throughput_rps"].max()
+    if ax is not None or not any((means < low).mean() >= 0.5 for means in known):
+        return dict.fromkeys(names, axes_or_new(ax, runs=runs))
+    _, grid = plt.subplots(len(names), sharex=True, squeeze=False, figsize=(5.4, 0.7 + 1.6 * len(names)))
+    return dict(zip(names, grid[:, 0], strict=True))
+
+
+def _finish(panels: dict[str, Axes]) -> Axes:
+    """Set the axes of all panels, and return the last one."""
+    every = list(dict.fromkeys(panels.values()))
+    for one in every:
+        connections_axis(one)
+        one.set_ylim(bottom=0)
+        one.yaxis.set_major_formatter(EngFormatter(sep=""))
+        one.set_xlabel("")
+    every[-1].set_xlabel(axis_label("runs", "connections"))
+    label = axis_label("runs", "throughput_rps")
+    if len(every) == 1:
+        every[0].set_ylabel(label)
+    else:  # it is longer than a panel is high
+        figure_of(every[0]).supylabel(label, fontsize=every[0].yaxis.label.get_fontsize())
+    return every[-1]
+
+
+def _means_by_connections(runs: pd.DataFrame, column: str, panels: dict[str, Axes]) -> None:
     known = known_points(runs, column)
     palette = palette_of(known)
     for variant, rows in curves(known):
-        color = palette[variant]
-        ax.scatter(rows["connections"], rows[column], color=color, alpha=0.45, s=22, lw=0.3, edgecolors="white")
+        color, ax = palette[variant], panels[variant]
+        ax.scatter(rows["connections"], rows[column], color=color, alpha=0.45, s=22, lw=0)
         means = summarise_repeats(rows, by="connections", column=column)
         ax.plot(means["connections"], means[column], color=color)
         label_end(ax, means["connections"].iloc[-1], means[column].iloc[-1], variant, color)
-    connections_axis(ax)
-    ax.set_ylabel(axis_label("runs", column))
-    return ax
+        connections_axis(ax)

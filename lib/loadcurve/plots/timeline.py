@@ -1,16 +1,14 @@
 """Plot everything that was watched on one clock: a panel for each quantity, one above the other."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new
+from loadcurve.plots._axes import axes_or_new, name_ends
 from loadcurve.plots.style import colours
 
 _PANEL_INCHES = 1.05
-_LABEL_POINTS = 11.5  # height of a line of text of 10 points
 
 
 def plot_timeline(timeline: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -47,30 +45,16 @@ def _draw(ax: Axes, name: str, rows: pd.DataFrame, last: float) -> None:
     top = 1.15 * max(float(rows["value"].max()), 1e-9)
     shares = name.startswith("CPU")
     ax.set_ylim(0, min(top, 1.05) if shares else top)
-    ends = {}
+    ends = []
     for series, points in rows.groupby("series", sort=False):
-        ax.plot(points["x"], points["value"], ".-", color=palette[series], linewidth=1.5, markersize=2.5)
-        ends[str(series)] = float(points["value"].dropna().iloc[-1])
-    for series, place in _apart(ax, ends).items():
-        ax.annotate(
-            series, (last, place), xytext=(4, 0), textcoords="offset points", va="center", color=palette[series]
-        )
+        values = points["value"]
+        ax.plot(points["x"], values, color=palette[series], linewidth=1.3)
+        alone = values.notna() & values.shift().isna() & values.shift(-1).isna()  # no line shows it
+        if alone.any():
+            ax.plot(points["x"][alone], values[alone], ".", color=palette[series], markersize=3)
+        ends.append((last, float(values.dropna().iloc[-1]), str(series), palette[series]))
+    name_ends(ax, ends)
     ax.set_title(name, pad=3)
     ax.yaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_formatter(PercentFormatter(1, 0) if shares else EngFormatter(sep=""))
     ax.margins(x=0.01)
-
-
-def _apart(ax: Axes, ends: dict[str, float]) -> dict[str, float]:
-    """Return a height for each label, as near to the end of its line as labels that do not overlap allow."""
-    low, high = ax.get_ylim()
-    height = (high - low) * _LABEL_POINTS / (72 * (_PANEL_INCHES - 0.35))
-    names = sorted((name for name in ends if name), key=lambda name: ends[name])
-    placed = np.array([ends[name] for name in names])
-    for at in range(1, len(placed)):  # upwards
-        placed[at] = max(placed[at], placed[at - 1] + height)
-    if len(placed) and placed[-1] > high:  # and down again from the upper edge
-        placed[-1] = high
-        for at in range(len(placed) - 2, -1, -1):
-            placed[at] = min(placed[at], placed[at + 1] - height)
-    return dict(zip(names, placed.tolist(), strict=True))

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.plots._axes import axes_or_new, label_end, name_ends
 from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
@@ -92,15 +92,11 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     ['nginx']
     """
     ax = axes_or_new(ax, limits=limits)
+    ends = []
     for (kind, limit), rows in limits.groupby(["kind", "limit"], sort=False):
         style, color = ("-", COLOURS["limit"]) if kind == "link" else ("--", COLOURS["law"])
         ax.plot(rows["payload_bytes"], rows["throughput_rps"], style, color=color, linewidth=1.2)
-        # Label links at their right end, and packet rates above their left end, because they meet a link at the right.
-        at, offset = (-1, (6, -3)) if kind == "link" else (0, (0, 4))
-        ax.annotate(
-            limit, (rows["payload_bytes"].iloc[at], rows["throughput_rps"].iloc[at]),
-            xytext=offset, textcoords="offset points", color=color, fontsize="small",
-        )  # fmt: skip
+        ends.append((rows["payload_bytes"].iloc[-1], rows["throughput_rps"].iloc[-1], limit, color))
     palette = colours(observed["setup"].unique())
     for (setup, verdict), rows in observed.groupby(["setup", "verdict"], sort=False):
         name = setup if verdict == "consistent" else f"{setup}, {verdict}"
@@ -112,6 +108,7 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     if len(observed):
         ax.legend(loc="lower left", fontsize="small")
     _log_log(ax)
+    name_ends(ax, ends)
     ax.set_xlabel(_WHOLE)
     ax.set_ylabel("Throughput [requests/s]")
     return ax

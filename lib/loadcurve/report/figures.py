@@ -73,6 +73,8 @@ class Figures:
         except ImportError as error:
             why = missing_extra("figures", error) if isinstance(error, ModuleNotFoundError) else error
             return [Items("Figures left out", [str(why)])]
+        if curve.levels.empty:
+            return []  # the reason is listed as that of the throughput over load
         drawn: list[Block] = []
         left_out: list[str] = []
         figures: list[tuple[str, Callable[[], Axes], Callable[[Curve], str], Callable[[Curve], str]]] = [
@@ -104,7 +106,8 @@ class Figures:
         what = ", ".join(name.partition(" [")[0] for name in timeline["panel"].unique())
         caption = (
             f"{what} of {_number_of(runs)} on one clock. Throughput is counted each second where every request was "
-            "recorded, otherwise it is the mean of each run; all else are samples of the monitors."
+            "recorded, otherwise it is the mean of each run; all else are samples of the monitors, or, where runs "
+            "are short, the mean of each run (the largest number of sockets)."
         )
         alt = f"Panels above each other over the seconds since the load began: {what}."
         drawn, left_out = self._drawn("Timeline", lambda: plots.plot_timeline(timeline), lambda: caption, lambda: alt)

@@ -1,6 +1,7 @@
-"""Build the handbook into `build/site`, or serve it: ``python -m loadcurve.site [serve]``."""
+"""Build the handbook into `build/site`, or serve it: ``python -m loadcurve.site [serve [PORT]]``."""
 
 import logging
+import re
 import sys
 
 from mkdocs.exceptions import MkDocsException
@@ -14,17 +15,17 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
-    if arguments == ["serve"]:
-        from loadcurve.site.serve import serve
-
-        serve(paths.root())
-        return 0
-    if arguments:
-        print("usage: python -m loadcurve.site [serve]", file=sys.stderr)
+    if not re.fullmatch(r"(serve( [0-9]{1,5})?)?", " ".join(arguments)):
+        print("usage: python -m loadcurve.site [serve [PORT]]", file=sys.stderr)
         return 2
     from loadcurve.site.incremental import build
 
     try:
+        if arguments:
+            from loadcurve.site.serve import serve
+
+            serve(paths.root(), *map(int, arguments[1:]))
+            return 0
         rendered = build(paths.root())
     except (MkDocsException, LoadcurveError) as error:
         print(error, file=sys.stderr)

@@ -33,6 +33,7 @@ MACROS = {
     "looks": "rules:looks_html",
     "recipes": "laboratory:recipes_markdown",
     "designs": "laboratory:designs_markdown",
+    "ingestion_limits": "limits:ingestion_limits",
     "keys_of": "study_file:keys_markdown",
     "sysctls": "study_file:sysctls_markdown",
 }

@@ -13,6 +13,8 @@ from loadcurve.site.literal import literal
 from loadcurve.site.raw_files import page_of
 from loadcurve.units import format_quantity, unit_of_column
 
+_WORDY = 40  # letters of a cell that would be a narrow column on a phone
+
 
 def figure_html(notebook: str, slug: str, link) -> str:
     """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
@@ -27,14 +29,25 @@ def table_html(notebook: str, slug: str, link) -> str:
     """Return a published table with caption, data and provenance."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = published.read_rows(notebook, slug)
-    head = "".join(f"<th>{literal(tables.heading(name))}</th>" for name in frame.columns)
-    rows = zip(*([_cell(v, name) for v in frame[name]] for name in frame.columns), strict=True)
-    body = "\n".join(f"<tr>{''.join(f'<td>{literal(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    heads = [literal(tables.heading(name)) for name in frame.columns]
+    rows = [[literal(_cell(v, name)) for v, name in zip(row, frame.columns, strict=True)] for row in frame.to_numpy()]
+    wordy = any(len(cell) > _WORDY for row in rows for cell in row)  # on a phone, each row becomes a block
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "\n".join(f"<tr>{_cells_html(heads if wordy else [], row)}</tr>" for row in rows)
+    kind = "lc-table lc-stacked" if wordy else "lc-table"
     return (
-        f'<figure class="lc-figure lc-wide" id="table-{slug}">\n<div class="lc-table"><table>\n'
+        f'<figure class="lc-figure lc-wide" id="table-{slug}">\n<div class="{kind}"><table>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n"
         f"{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
+
+
+def _cells_html(heads: list[str], cells: list[str]) -> str:
+    """Return the cells of a row; with heads, each names its column, which a phone shows before it."""
+    if not heads:
+        return "".join(f"<td>{cell}</td>" for cell in cells)
+    named = zip(heads, cells, strict=True)
+    return "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in named)
 
 
 def value_html(notebook: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """Serve the handbook, and build it again when its pages or what notebooks published change."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -18,12 +19,17 @@ def serve(root: Path, port: int = 8000) -> None:
     """Serve `build/site` of a checkout on loopback until SIGINT; a browser reloads its page after each build.
 
     make has built it, and make alone executes a notebook whose inputs changed.
+
+    Raises
+    ------
+    LoadcurveError
+        When the port cannot be opened.
     """
     code = digest_of_code(root)
 
     def build_again() -> None:
         if digest_of_code(root) != code:  # this process has imported the old code
-            os.execv(sys.executable, [sys.executable, "-m", "loadcurve.site", "serve"])
+            os.execv(sys.executable, [sys.executable, "-m", "loadcurve.site", "serve", str(port)])
         try:
             print(f"Rendered {len(build(root))} pages", flush=True)
         except (MkDocsException, LoadcurveError, SystemExit) as error:
@@ -38,5 +44,9 @@ def serve(root: Path, port: int = 8000) -> None:
         server.serve()
     except KeyboardInterrupt:
         pass
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        raise LoadcurveError(f"port {port}: {error.strerror}; name another one: make serve PORT=8001") from None
     finally:
         server.shutdown()

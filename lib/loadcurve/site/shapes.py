@@ -40,8 +40,9 @@ def shape_svg(numbers: Path, alt: str) -> str:
 
 def _lines(rows: pd.DataFrame) -> list[str]:
     x = rows["x"].astype(float)
-    if rows["axis"].iloc[0] == "connections":
-        x = np.log2(x.clip(lower=1))
+    axis = rows["axis"].iloc[0]
+    if axis in ("connections", "class"):
+        x = np.log(x)
     span = float(x.max() - x.min()) or 1.0
     rows = rows.assign(at=EDGE + (x - x.min()) / span * (WIDTH - 2 * EDGE))
     parts = []
@@ -52,7 +53,7 @@ def _lines(rows: pd.DataFrame) -> list[str]:
             mean = line.groupby("at")["y"].mean()
             points = " ".join(f"{at:.1f},{y:.1f}" for at, y in mean.items())
             parts.append(f'<polyline points="{points}" {_STROKE} stroke="{colour}"/>')
-            if (rows["axis"].iloc[0] == "connections" or len(mean) < 3) and not clean:
+            if (axis == "connections" or len(mean) < 3) and not clean:
                 parts += [
                     f'<circle cx="{at:.1f}" cy="{y:.1f}" r="2" fill="{colour}"/>'
                     for at, y in zip(line["at"], line["y"], strict=True)

@@ -43,10 +43,7 @@ def test_every_notebook_is_readable_on_the_site():
             published = list((ROOT / "build" / "figures" / notebook.stem).glob("*.svg"))
             assert len(drawings) == len(published) > 0, notebook
         assert not article.select('img[src^="data:"]'), notebook
-        drawn = sum(len(str(drawing)) for drawing in drawings)  # one figure of the listening ports has 1,700 points
-        assert page.stat().st_size <= 200_000 + drawn, notebook
-        most = {"50_nginx_10gbe": 420_000, "52_bottleneck_listeners": 450_000}  # the most drawings, and the largest one
-        assert page.stat().st_size <= most.get(notebook.stem, 330_000), notebook
+        assert page.stat().st_size <= 320_000, notebook
         assert (SITE / "notebooks" / notebook.name).exists()
 
 

@@ -1,14 +1,23 @@
 """A site that is built again is the one that a whole build writes, and no page is older than what it is made from."""
 
 import filecmp
+import itertools
 import json
 import re
 import shutil
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 
 import mkdocs.config
 import nbformat
 import pytest
+import urllib3
 from conftest import ROOT
+from kernel import HANG_S
 from mkdocs.commands.build import build as build_whole
 from mkdocs.exceptions import Abort
 
@@ -18,13 +27,14 @@ NOTEBOOK = "40_toy"
 FIGURES = f"build/figures/{NOTEBOOK}"
 PAGES = {
     "index.md": f'# Start\n\n{{{{ value("{NOTEBOOK}", "peak") }}}} at [the other](other.md#words).\n',
-    "other.md": "# Other\n\n## Words\n\nA knee, $N^* = R/D$, and [units][loadcurve.units].\n",
+    "other.md": "# Other\n\n## Words\n\nA knee, $N^* = R/D$, and [metres][toy.metre].\n",
     "drawn.md": f'# Drawn\n\n{{{{ figure("{NOTEBOOK}", "curve") }}}}\n',
     "raw.md": '# Raw\n\n{{ cat("data/published/toy/rates.csv") }}\n',
     "answer.md": '# Answer\n\n{{ analyse("wrk_toy", "", "Levels") }}\n',
     "reference/data/index.md": "# Listed\n\n{{ raw_files_table() }}\n",
-    "api.md": "::: loadcurve.units\n",
+    "api.md": "::: toy\n",
 }
+MODULE = '"""A toy."""\n\n__all__ = ["metre"]\n\n\ndef metre() -> float:\n    """Return one metre."""\n'
 DRAWING = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"><path d="M 0 0 L 9 {:.6f}"/></svg>'
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 
@@ -48,6 +58,7 @@ def root(tmp_path_factory):
     shutil.copytree(ROOT / "handbook" / "assets", root / "handbook" / "assets")
     shutil.copytree(ROOT / "lib/tests/data/folders/wrk_monitors", root / "lib/tests/data/folders/wrk_toy")
     write(root / "data/published/toy/rates.csv", "connections,rate\n1,10\n")
+    write(root / "lib/toy.py", MODULE)  # for docstrings of this package, each build would read all its modules
     (root / "data/studies").mkdir()
     write(root / f"notebooks/{NOTEBOOK}.ipynb", executed(""))
     write(root / f"build/notebooks/{NOTEBOOK}.ipynb", executed("first"))
@@ -154,3 +165,55 @@ def test_a_link_that_leads_nowhere_any_more_stops_the_build_each_time(root):
     write(root / "handbook/other.md", PAGES["other.md"])
     incremental.build(root)
     assert differences(root) == []
+
+
+@pytest.fixture
+def served(root):
+    """URL of a server of the checkout, in a process group of its own, as from a terminal."""
+    (root / "lib/loadcurve").mkdir(exist_ok=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "loadcurve.site", "serve", str(port)],
+        cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    line = process.stdout.readline()
+    assert line == f"Serving the handbook on http://127.0.0.1:{port}/ (Ctrl-C ends it)\n", line + process.stdout.read()
+    yield process, port
+    process.kill()
+    process.communicate()
+
+
+def test_an_edited_page_is_served_and_the_browser_is_told(root, served):
+    process, port = served
+
+    def read(path):
+        wait = urllib3.Retry(1000, backoff_factor=0.05, backoff_max=0.2)  # until the server has its port
+        return urllib3.request("GET", f"http://127.0.0.1:{port}/{path}", retries=wait, timeout=HANG_S).data.decode()
+
+    page = read("other.html")
+    epoch = re.search(r"livereload\(([0-9]+), [0-9]+\);", page)[1]
+    assert "A knee" in page
+    with ThreadPoolExecutor(1) as browser:
+        told = browser.submit(read, f"livereload/{epoch}/1")  # answered when a newer page is there
+        for number in itertools.count():
+            # Again where the server had not listed the files yet.
+            write(root / "handbook/other.md", PAGES["other.md"].replace("A knee", f"Edit {number}"))
+            if wait_for([told], 3).done:
+                break
+            assert number < HANG_S / 3 and process.poll() is None
+    assert int(told.result()) > int(epoch)
+    assert "Edit " in read("other.html") and "A knee" not in read("other.html")
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=HANG_S)[0]
+    assert process.returncode == 0 and all(re.fullmatch("Rendered [12] pages", line) for line in output.splitlines())
+
+
+def test_a_port_that_is_used_is_one_line(root):
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        port = str(used.getsockname()[1])
+        argv = [sys.executable, "-m", "loadcurve.site", "serve", port]
+        done = subprocess.run(argv, cwd=root, capture_output=True, text=True, timeout=HANG_S)
+    assert done.returncode == 1
+    assert done.stderr == f"port {port}: Address already in use; name another one: make serve PORT=8001\n"
