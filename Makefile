@@ -23,6 +23,8 @@ REPEATS =
 
 BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
+# Compiling this package again takes each kernel 0.3 s, and a worker of the tests four.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Make and its shells see no name that could mean something to them: find leaves out files with other characters than
 # these.  What is left out is seen all the same, by the state of its folder: a digest of all names, sizes and times.
@@ -35,7 +37,10 @@ SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
 HANDBOOK  := $(call named,handbook lib/tests/data/folders)
 DESIGNS   := $(call named,lib/loadcurve/designs,-name study.yml)
 RECORDED  := $(call named,data/studies,-maxdepth 2 -name study.yml)
+# Notebooks that take longest start first, so that no processor waits for one of them at the end; then the others.
+LONGEST   := 21_planted_faults 48_interval_coverage 45_published_curves 44_compare_two_servers
 NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(call named,notebooks,-maxdepth 1 -name '[0-9]*.ipynb'))
+NOTEBOOKS := $(filter $(NOTEBOOKS),$(LONGEST)) $(filter-out $(LONGEST),$(sort $(NOTEBOOKS)))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
 LAUNCHER  := build/notebooks/10_run_study.ipynb
 
@@ -47,8 +52,8 @@ ALONE     := +@sh lib/alone.sh $(MAKE)
 TABLES    := build/tidy.stamp
 SITE      := build/site/index.html
 # Tests of a file run in one process and share its fixtures; the longest files start first, as tests/conftest.py orders
-# them.  Bytecode is kept also where the environment forbids it: compiling the tests takes a worker four seconds.
-PYTEST    := cd lib && env -u PYTHONDONTWRITEBYTECODE ../$(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
+# them.
+PYTEST    := cd lib && ../$(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 # One process more than processors where tests with real programs mostly wait.
 WAITING   := --numprocesses=$(shell expr $(JOBS) + 1)
 
@@ -91,7 +96,7 @@ bench: ## Time ingestion and models against well-known ways of doing the same: m
 
 .PHONY: serve
 serve: site ## Read the handbook in a browser, rebuilt as its pages change
-	$(BIN)/python -m loadcurve.site serve
+	$(BIN)/python -m loadcurve.site serve $(PORT)
 
 .PHONY: lab
 lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]

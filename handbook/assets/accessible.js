@@ -8,7 +8,9 @@ function complete() {
   // The theme puts each copy button in a navigation landmark of its own, without a name.
   document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
   document.querySelectorAll(scrolling).forEach((box) => {
-    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0"); // arrow keys scroll what has the focus
+    const scrolls = box.scrollWidth > box.clientWidth + 1;
+    box.toggleAttribute("data-scrolls", scrolls); // the style sheet then says so: phones show no scroll bar
+    if (scrolls) box.setAttribute("tabindex", "0"); // arrow keys scroll what has the focus
     else box.removeAttribute("tabindex");
   });
 }

@@ -5,25 +5,22 @@ import json
 import math
 import shutil
 import tempfile
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import replacing
-from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Rows
+from loadcurve.ingest.table_parts import Parts, parts_of, write_slices
 from loadcurve.reading import Reading
+from loadcurve.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 _SLICE = 20_000  # rows converted to Python objects at a time: about ten megabytes
-_WAITING = 8  # parts of tables that wait for their thread
 
 
 def json_lines(reading: Reading) -> Iterator[str]:
@@ -42,7 +39,19 @@ def json_lines(reading: Reading) -> Iterator[str]:
     yield f'}}, "warnings": {json.dumps(parsed.warnings, ensure_ascii=False)}}}\n'
 
 
-def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, threaded: bool = False) -> dict[str, int]:
+def other_tables(folder: Path, form: str, written: Iterable[str]) -> list[str]:
+    """Return the names of files of tables in a folder that a call of `write_tables` did not write.
+
+    Examples
+    --------
+    >>> other_tables(Path("nowhere"), "csv", ["runs"])
+    []
+    """
+    others = (f"{name}.{form}" for name in SCHEMAS if name not in set(written))
+    return [name for name in others if (folder / name).exists()]
+
+
+def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, parts: Parts | None = None) -> dict[str, int]:
     """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, reading one raw file at a time.
 
     Parameters
@@ -54,70 +63,25 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, thread
     form : str
         ``parquet`` with units and meanings of the columns in its metadata, or ``csv`` without formulas
         (`loadcurve.files.spreadsheet`), with units and meanings in ``FOLDER/columns.csv``.
-    threaded : bool
-        Whether tables are written at the same time, each by a thread of its own.
+    parts : Parts, optional
+        Where the readings write parts of Parquet tables themselves; whoever opened the parts publishes them.
 
     Returns
     -------
     dict[str, int]
         Number of rows of each table.
     """
-    import pyarrow as pa
-
-    from loadcurve import tables
-    from loadcurve.files.spreadsheet import without_formulas
-    from loadcurve.schemas import SCHEMAS
-    from loadcurve.tables.declared import ARROW_TEXT
-    from loadcurve.tables.stored import to_arrow, write_columns_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    waiting: dict[str, list] = {}
-    held: dict[str, int] = {}
-    writers: dict = {}
-    threads: dict[str, ThreadPoolExecutor] = {}  # one for each table, so that its rows are written in order
-    written: deque[Future[None]] = deque()
-    rows: dict[str, int] = {}
-
-    def flush(name: str) -> None:
-        held.pop(name)
-        for frame in _frames(join(waiting.pop(name))):
-            if name == "runs":  # columns that are no declared facts are in the table `factors`, too
-                frame = frame.filter(items=SCHEMAS[name].columns)
-            checked = tables.check(name, frame, text=ARROW_TEXT)
-            write(name, to_arrow(name, without_formulas(checked) if form == "csv" else checked))
-
-    def write(name: str, table: "pa.Table") -> None:
-        if name not in writers:
-            draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
-            writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
-            threads[name] = ThreadPoolExecutor(1)
-            drafts.callback(threads[name].shutdown, cancel_futures=True)
-        rows[name] = rows.get(name, 0) + table.num_rows
-        written.append(threads[name].submit(writers[name].write_table, table, 5 * _SLICE))
-        while len(written) > (_WAITING if threaded else 0):
-            written.popleft().result()
-
-    with contextlib.ExitStack() as drafts:
-        for reading in readings:
-            for name in reading.parsed.tables:
-                part = reading.rows(name)
-                if isinstance(part, pa.Table):  # which is checked
-                    if form == "parquet":
-                        if name in waiting:
-                            flush(name)
-                        write(name, part)
-                        continue
-                    part = part.to_pandas()
-                waiting.setdefault(name, []).append(part)
-                held[name] = held.get(name, 0) + len(part)
-                if held[name] >= _SLICE:
-                    flush(name)
-        for name in list(waiting):
-            flush(name)
-        for part in written:
-            part.result()
+    tables = ((name, reading.rows(name)) for reading in readings for name in reading.parsed.tables)
     if form == "csv":
+        folder.mkdir(parents=True, exist_ok=True)
+        from loadcurve.tables.stored import write_columns_file
+
+        rows = write_slices(tables, form, lambda name: replacing(folder / f"{name}.csv"))
         write_columns_file(folder)
+    else:
+        with contextlib.nullcontext(parts) if parts else parts_of(folder) as open_parts:
+            open_parts.write(tables)
+            rows = dict(open_parts.rows)
     return {name: rows[name] for name in SCHEMAS if name in rows}
 
 
@@ -137,27 +101,6 @@ def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:
         with Path(folder, f"{names[0]}.csv").open("rb") as file:
             shutil.copyfileobj(file, out)
     out.flush()
-
-
-def _writer(path: Path, schema: "pa.Schema", form: str):
-    if form == "csv":
-        from pyarrow.csv import CSVWriter
-
-        return CSVWriter(path, schema)
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    repeated = [field.name for field in schema if pa.types.is_large_string(field.type)]
-    return ParquetWriter(path, schema, compression="zstd", use_dictionary=repeated)
-
-
-def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":
-    """Yield slices of a table, because a check copies the rows that it gets."""
-    import pandas as pd
-
-    frame = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table
-    for start in range(0, max(len(frame), 1), 5 * _SLICE):
-        yield frame.iloc[start : start + 5 * _SLICE]
 
 
 def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict]]:

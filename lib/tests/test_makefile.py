@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +144,27 @@ def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(root,
     else:
         assert (done.returncode, done.stderr, holder.exists()) == (0, "", False)
         assert "DPkg::Lock::Timeout=" in updated.read_text() and "chromium" in updated.read_text()
+
+
+PIP = """#!/bin/sh
+[ "$1" = -c ] && { echo "$PWD/packages"; exit; }
+while [ $# -gt 1 ]; do [ "$1" = -r ] && cp "$2" "taken.$(basename "$2")"; shift; done
+exit "$CODE"
+"""
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_each_locked_package_is_installed_by_one_of_several_pips(root, tmp_path, code):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "packages").mkdir()
+    lock = Path(shutil.copy(root / "lib/requirements.lock", tmp_path / "lib"))
+    (python := tmp_path / "python").write_text(PIP)
+    python.chmod(0o755)
+    argv = ["sh", str(root / "lib/install.sh"), str(python)]
+    env = os.environ | {"CODE": str(code)}
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    taken = [line for part in tmp_path.glob("taken.*") for line in part.read_text().splitlines()]
+    listed = lock.read_text().splitlines()
+    assert sorted(taken) == sorted(listed[next(n for n, line in enumerate(listed) if not line.startswith("#")) :])
+    assert done.returncode == code, done
+    assert ("were not installed; build/pip/" in done.stderr) == bool(code)

@@ -3,16 +3,21 @@
 import ast
 import functools
 import inspect
+import math
 import re
 import statistics
 
 import nbformat
 import papermill
+import pytest
 from conftest import ROOT
 from one_test import in_one_test
 
-from loadcurve.batch.given import TYPES, check_parameters, declared_parameters
+from loadcurve import jupyter, publish
+from loadcurve.batch.given import check_parameters, declared_parameters
 from loadcurve.captions import read_captions
+from loadcurve.errors import LoadcurveError
+from loadcurve.parameters import TYPES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = in_one_test("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -70,6 +75,41 @@ def test_every_number_has_a_range_and_every_default_is_right(path):
     for name, one in declared.items():
         numbers = one.kind in ("int", "float") or (one.kind == "list" and '"' not in one.default)
         assert bool(one.range) == numbers, f"{name}: UNIT, RANGE: MEANING"
+
+
+def outside(declared):
+    """Values just outside of a declared range."""
+    for end, way in (("gt", 0), ("ge", -1), ("lt", 0), ("le", 1)):
+        if math.isfinite(limit := getattr(declared.range, end)):
+            value = math.nextafter(limit, way * math.inf) if way else limit
+            yield int(limit + way) if declared.kind == "int" else [value] if declared.kind == "list" else value
+    yield [math.nan] if declared.kind == "list" else math.nan
+
+
+@each_notebook
+def test_a_value_outside_of_its_range_is_one_line_without_loadcurve_run(path, checkout, monkeypatch):
+    """`papermill -p` executes the cells of the parameters and of the setup; the latter refuses the value."""
+    source = cells(path)[0].source
+    declared = declared_parameters(path)
+    variables = {name: ast.literal_eval(one.default) for name, one in declared.items()}
+    for name, one in declared.items():
+        for value in outside(one) if one.range else ():
+            given = variables | {name: value}
+            monkeypatch.setattr(jupyter, "cells_and_variables", lambda given=given: (["", source, "x = 1"], given))
+            with pytest.raises(LoadcurveError) as caught:
+                publish.begin(path.stem)
+            shown = value[0] if isinstance(value, list) else value
+            assert str(caught.value) == f"{name} must be {one.range.rule(name, one.kind == 'int')}, got {shown!r}"
+    monkeypatch.setattr(jupyter, "cells_and_variables", lambda: (["", source], variables))
+    publish.begin(path.stem)
+
+
+@pytest.mark.slow
+def test_papermill_alone_shows_the_line(root, tmp_path):
+    notebook = root / "notebooks/30_throughput_by_connections.ipynb"
+    with pytest.raises(papermill.PapermillExecutionError) as caught:
+        papermill.execute_notebook(notebook, tmp_path / "out.ipynb", {"enough": 1.5}, progress_bar=False)
+    assert caught.value.evalue == "enough must be 0 < enough <= 1, got 1.5"
 
 
 @each_notebook

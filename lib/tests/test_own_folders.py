@@ -1,5 +1,6 @@
 """Folders of raw files that somebody brought: which runs they hold, and to which run each row belongs."""
 
+import gzip
 import os
 import re
 import shutil
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import loadcurve
+from loadcurve import many_files
 from loadcurve.analysis import analyse
 from loadcurve.analysis.sources import read_sources
 from loadcurve.audit import audit
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.ingest import on_disk
+from loadcurve.ingest import on_disk, raw_folder
+from loadcurve.ingest.file_hosts import name_hosts, with_host
 from loadcurve.ingest.given_factors import GivenFactors
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
@@ -120,6 +123,17 @@ def test_text_and_json_of_a_run_are_one_run(tmp_path):
     assert len(loadcurve.read(tmp_path).tables["runs"]) == 3
 
 
+def test_a_packed_copy_of_a_report_is_no_repeat(tmp_path):
+    """`gzip -k` leaves both; the interval of two equal runs would have no width.  Without the other, it is the run."""
+    put(tmp_path, {"c64.txt": WRK, "c128.txt": OTHER, "c64-r2.txt": WRK})
+    for name, text in (("c64", WRK), ("c32", WRK), ("c128", WRK)):
+        (tmp_path / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode()))
+    found = loadcurve.read(tmp_path)
+    assert len(found.tables["runs"]) == 5
+    [line] = [origin for origin in found.origins if "packed copy" in origin]
+    assert line.endswith("c64.txt.gz: a packed copy of c64.txt, so it is not a run of its own")
+
+
 @pytest.mark.parametrize(
     ("names", "requests", "runs"),
     [
@@ -148,6 +162,12 @@ def test_local_times_of_a_monitor_fit_in_their_zone(monitored):
     assert loadcurve.read(monitored).tables["cpu"]["run_id"].isna().all()
     samples = loadcurve.read(monitored, timezone="Asia/Shanghai").tables["cpu"].query("cpu == '0'")
     assert samples["run_id"].value_counts().to_dict() == {f"c{n}": 4 for n in LEVELS}
+    for paths in ([monitored], sorted(monitored.glob("*.txt"))):  # as the commands analyse and audit read them
+        assert read_sources(paths, timezone="Asia/Shanghai").tables["cpu"]["run_id"].nunique() == len(LEVELS)
+    for command in ("analyse", "audit", "ingest"):
+        refused = CliRunner().invoke(app, [command, str(FOLDERS / "wrk_only"), "--timezone", "Shanghai"])
+        text = f"{refused.exception} {refused.output}"
+        assert text.count("timezone must be the IANA name") == 1  # and not for each file
 
 
 def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
@@ -162,7 +182,8 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     assert warning.endswith(
         "sweep.sar.txt: left out, because no report has the same name or is alone in the folder, and the reports print "
         "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
-        "name the start of each run in factors.csv (started_at), or name the time zone of the file (timezone=)"
+        "name the start of each run in factors.csv (started_at), or name the time zone of the file "
+        "(timezone=, --timezone)"
     )
 
 
@@ -315,7 +336,7 @@ def test_factors_csv_names_the_host_of_monitors(tmp_path):
     assert found["runs"]["host"].tolist() == ["client"]
     for name in ("cpu", "network", "tcp"):
         hosts = found[name].groupby(found[name]["source"].str.contains("client"))["host"]
-        assert hosts.apply(lambda of: set(of.fillna(""))).to_dict() == {True: {"client"}, False: {""}}
+        assert hosts.apply(lambda of: set(of.fillna(""))).to_dict() == {True: {"client"}, False: {"vm"}}  # headings
 
 
 @pytest.mark.parametrize(
@@ -428,9 +449,11 @@ def test_every_command_takes_facts_and_reports_their_origin(tmp_path, called, co
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])
 def test_ingest_names_the_runs_as_read_does(name, tmp_path, called, monkeypatch):
-    """Table for table and row for row, also when the tables of monitors wait on disk."""
+    """Table for table and row for row, also when the tables wait on disk and are written in a part for each file."""
     monkeypatch.setattr(on_disk, "_SMALL", 5)
-    _, out, _ = called("ingest", FOLDERS / name, "--format", "parquet", "-o", tmp_path)
+    monkeypatch.setattr(raw_folder, "_PART_ROWS", 1)
+    monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
+    _, out, _ = called("ingest", FOLDERS / name, "--jobs", 1, "--format", "parquet", "-o", tmp_path)
     found = loadcurve.read(FOLDERS / name).tables
     assert {path.stem for path in tmp_path.glob("*.parquet")} == set(found)
     assert out.startswith(f"{tmp_path}: runs {len(found['runs'])}, ")
@@ -630,3 +653,27 @@ def test_headings_of_several_machines_name_the_host_of_their_rows(tmp_path, host
     files = {f"c64.{place}.sar.txt": sar.replace("(vm)", f"({host})") for place, host in enumerate(hosts)}
     cpu = loadcurve.read(put(tmp_path, {"c64.wrk.txt": WRK, **files})).tables["cpu"]
     assert set(cpu["run_id"]) == {"c64"} and set(cpu["host"].dropna()) == named
+
+
+def test_a_text_of_sar_is_of_the_host_that_sadf_names_beside_it():
+    """Otherwise one machine counts as two, and each run as two in the intervals of the bottleneck report."""
+    text = Tables({"hosts": [{"host": "vm"}], "tcp": [{"retransmits_pps": 1}]})
+    recorded = Tables({"hosts": [{"host": "vm"}], "tcp": [{"host": "vm", "retransmits_pps": 1}]})
+    both = name_hosts(RawFile(PurePosixPath(name), name, of) for name, of in (("a.txt", text), ("a.json", recorded)))
+    assert [with_host(file, "tcp", file.tables.rows("tcp"))[0]["host"] for file in both] == ["vm", "vm"]
+
+
+@pytest.mark.slow
+def test_samples_that_are_printed_twice_count_once(monitored):
+    """One recording of sar, printed section by section beside the whole, changes no number of the audit."""
+    for level in LEVELS[3:]:
+        (monitored / f"c{level}.wrk.txt").unlink()
+    once = loadcurve.read(monitored)
+    heading, *parts = SAR.split("\n\n")
+    for name, column in (("cpu", " CPU "), ("dev", " rxpck/s "), ("tcp", " active/s "), ("etcp", " atmptf/s ")):
+        own = [part for part in parts if column in part and "Average:" not in part]
+        (monitored / f"{name}.sar.txt").write_text("\n\n".join([heading, *own]) + "\n", "utf-8")
+    again = loadcurve.read(monitored)
+    assert len(again.tables["cpu"]) == 2 * len(once.tables["cpu"])
+    judged = [audit(found)[["run_id", "rule", "severity", "evidence"]].astype(str) for found in (once, again)]
+    assert judged[0].equals(judged[1])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, given_factors
+from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def analyse(
     ] = None,
     factor: Patterns = None,
     factors: FactorsFile = None,
+    timezone: Timezone = "UTC",
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
@@ -36,7 +37,7 @@ def analyse(
     """
     given = given_factors(factor, factors)
     if output is None or output == "-":
-        print_analysis(paths, objective or [], factors=given)
+        print_analysis(paths, objective or [], factors=given, timezone=timezone)
         return
     import shlex
 
@@ -44,7 +45,7 @@ def analyse(
     from loadcurve.analysis import analyse as analyse_data
 
     target = report.check_suffix(Path(output))  # before minutes of reading
-    found = analyse_data(paths, objectives=objective or (), factors=given)
+    found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone)
     command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
     report.write_report(found, target, report.provenance_of(found, paths, command))
     for line in found.not_read:
@@ -52,14 +53,16 @@ def analyse(
     typer.echo(f"{printable(str(target))}: {found.verdict}")
 
 
-def print_analysis(paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None) -> None:
+def print_analysis(
+    paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None, timezone: str = "UTC"
+) -> None:
     """Analyse paths and print the report, as wide as the terminal."""
     import shutil
 
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
-    found = analyse_data(paths, objectives=objectives, factors=factors, source=source)
+    found = analyse_data(paths, objectives=objectives, factors=factors, source=source, timezone=timezone)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors, print_origins, with_code_2
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def audit(
     ] = None,
     factor: Patterns = None,
     factors: FactorsFile = None,
+    timezone: Timezone = "UTC",
 ) -> None:
     """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
 
@@ -76,6 +77,7 @@ def audit(
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings, parse_settings
     from loadcurve.files.atomic import check_target, write_text
+    from loadcurve.files.remote import is_url
     from loadcurve.paths import data_folder
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
@@ -88,13 +90,13 @@ def audit(
     given = given_factors(factor, factors)
     found: list[tuple[str, Findings]] = []
     for path in paths:
-        place = Path(path) if Path(path).exists() else data_folder(path)  # of a study, by its name
+        place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)  # of a study, by its name
         settings = options.over(default_settings(rules, place))  # before minutes of reading
-        parsed = reading.read(place, factors=given)
+        parsed = reading.read(path if is_url(path) else place, factors=given, timezone=timezone)
         reading.require_report(parsed, path)
         print_origins(path, parsed.origins)
         for warning in parsed.warnings:
-            named = "" if place.is_dir() else f"{path}: "  # those of a folder begin with the file
+            named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
             typer.echo(printable(f"{named}{warning}"), err=True)
         found.append((path, audit_tables(parsed, settings)))
     text = _shown(found, chosen, fail_on, in_file=output is not None)

@@ -40,9 +40,9 @@ def launch(
     from loadcurve.audit.registry import all_rules
     from loadcurve.audit.settings import study_settings
     from loadcurve.lab import describe, describe_obstacles, read_checked
-    from loadcurve.lab.hosts.signals import signal_of
     from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
+    from loadcurve.signals import signal_of
 
     folder = paths.study_folder(study)
     found = read_checked(folder)

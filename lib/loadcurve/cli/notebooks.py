@@ -74,8 +74,11 @@ def run(
     """
     from loadcurve import batch, paths
     from loadcurve.batch.given import Text, typed
+    from loadcurve.files.remote import check_local
 
     given = typed(parameters or [], Text)
+    if output is not None:
+        check_local(output)
     batch.quiet()
     publish = not given and output is None
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
@@ -86,7 +89,10 @@ def run(
 
 def batch(
     notebooks: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK...", help="Paths of notebooks.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all outputs.")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all outputs, or a URL: s3://BUCKET/FOLDER."),
+    ],
     parameters: Values = None,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", help="YAML file with values by name; --parameter overrides it.")
@@ -110,6 +116,7 @@ def batch(
     """
     from loadcurve import batch, paths
     from loadcurve.batch.given import Text, Texts, read_parameters, typed
+    from loadcurve.files.remote import local_path
 
     given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
     planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))
@@ -118,7 +125,9 @@ def batch(
         found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=_note)
     failed = sum(one.state == "failed" for one in found)
     counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
-    typer.echo(f"{paths.shown(output / 'index.html')}: {counts}")
+    local = local_path(output)
+    index = paths.shown(local / "index.html") if local is not None else f"{output.rstrip('/')}/index.html"
+    typer.echo(f"{index}: {counts}")
     if failed:
         raise typer.Exit(1)
 
@@ -130,13 +139,15 @@ def _note(line: str) -> None:
 @contextlib.contextmanager
 def _interrupts(kept: str) -> Iterator[None]:
     """Print an interrupt in one line, and a failed notebook with its last cell; both end the command."""
+    from loadcurve import paths
     from loadcurve.batch import NotebookError, failure_text
-    from loadcurve.lab.hosts.signals import signal_of
+    from loadcurve.signals import signal_of
 
     try:
         yield
     except NotebookError as error:
-        typer.echo(failure_text(str(error), error.cell, error.partial), err=True)
+        partial = paths.shown(error.partial) if error.partial else ""
+        typer.echo(failure_text(str(error), error.cell, partial), err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt as interrupt:
         number = signal_of(interrupt)

@@ -26,6 +26,7 @@ FactorsFile = Annotated[
         "--factors", metavar="FILE", help="Facts about the runs, as in factors.csv: file,variant,connections…"
     ),
 ]
+Timezone = Annotated[str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")]
 
 
 def given_factors(patterns: list[str] | None, file: Path | None) -> "GivenFactors":
