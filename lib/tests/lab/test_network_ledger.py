@@ -210,7 +210,7 @@ def test_a_tool_that_never_ends_keeps_the_ledger(tmp_path, monkeypatch):
         wait_until(psutil.Process(holder.pid).children)
         (said,) = clean(tmp_path / "ledgers")
         os.killpg(holder.pid, signal.SIGKILL)
-    assert "still creates resources; try again" in said
+    assert "is still at work; try again" in said
     assert Path(resource.name).exists()
     monkeypatch.undo()
     assert len(clean(tmp_path / "ledgers")) == 1
@@ -233,11 +233,11 @@ def test_a_fork_of_the_launcher_owns_nothing(tmp_path):
 def test_a_second_ctrl_c_during_the_removal_leaves_nothing(tmp_path, monkeypatch):
     pressed, remove = [], ledger_module.remove
 
-    def interrupted_once(resources):
+    def interrupted_once(resources, holding):
         if not pressed:
             pressed.append(True)
             raise KeyboardInterrupt
-        remove(resources)
+        remove(resources, holding)
 
     monkeypatch.setattr(ledger_module, "remove", interrupted_once)
     with pytest.raises(KeyboardInterrupt), Ledger(tmp_path / "ledgers") as own:

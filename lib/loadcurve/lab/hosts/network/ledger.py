@@ -76,7 +76,7 @@ class Ledger:
 
     def remove(self, *resources: Resource) -> None:
         """Remove resources of this launch, and record that they are gone."""
-        _remove_completely(resources)
+        _remove_completely(resources, self.lock)
         self._resources = [resource for resource in self._resources if resource not in resources]
         self._write("gone", resources)
 
@@ -85,7 +85,7 @@ class Ledger:
         if os.getpid() != self._pid or self.lock < 0:  # a fork of the launcher owns no resources
             return
         try:
-            _remove_completely(self._resources)
+            _remove_completely(self._resources, self.lock)
             self._path.unlink(missing_ok=True)
         finally:
             os.close(self.lock)
@@ -103,11 +103,11 @@ class Ledger:
         raise LabError(f"{self._path}: no room for another line")
 
 
-def _remove_completely(resources: Sequence[Resource]) -> None:
+def _remove_completely(resources: Sequence[Resource], lock: int) -> None:
     try:
-        remove(resources)
+        remove(resources, lock)
     except KeyboardInterrupt:  # a second Ctrl-C: finish the removal first
-        remove(resources)
+        remove(resources, lock)
         raise
 
 
@@ -137,12 +137,12 @@ def clean(folder: Path | None = None) -> tuple[str, ...]:
 def _clean_one(path: Path, tag: str) -> list[str]:
     with path.open("rb") as file:
         if not _locked(file.fileno()):
-            return [f"{tag}: its launcher has ended, but a process that it started still creates resources; try again"]
+            return [f"{tag}: its launcher has ended, but a process that it started is still at work; try again"]
         path.stat()  # raises if another process cleaned it while this one waited
         try:
             resources = [check_resource(resource, tag) for resource in reversed(_remaining(file.read()))]
             here = [resource for resource in resources if exists(resource)]
-            remove(here)
+            remove(here, file.fileno())
         except (LoadcurveError, OSError) as error:
             return [f"{tag}: {error}; {path} stays"]
         path.unlink()

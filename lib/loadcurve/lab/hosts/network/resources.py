@@ -77,8 +77,16 @@ def exists(resource: Resource) -> bool:
     return os.path.lexists(roots.get(resource.kind, Path("/")) / resource.name)
 
 
-def remove(resources: Iterable[Resource]) -> None:
+def remove(resources: Iterable[Resource], holding: int) -> None:
     """Remove resources, those of one kind together; ignore those that are gone already.
+
+    Parameters
+    ----------
+    resources : iterable of Resource
+        What to remove.
+    holding : int
+        File descriptor of the ledger's lock, which the tools keep, so that `clean` waits for those of a killed
+        launcher.
 
     Raises
     ------
@@ -89,20 +97,20 @@ def remove(resources: Iterable[Resource]) -> None:
     for kind, remover in _REMOVERS.items():
         names = [resource.name for resource in resources if resource.kind == kind and exists(resource)]
         if names:
-            remover(names)
+            remover(names, holding)
     left = [str(resource) for resource in resources if exists(resource)]
     if left:
         raise LabError(f"not removed: {', '.join(left)}")
 
 
-def _remove_namespaces(names: list[str]) -> None:
+def _remove_namespaces(names: list[str], holding: int) -> None:
     """Kill the processes in namespaces, which would keep them alive, and delete their names."""
     with contextlib.ExitStack() as stack:
         # Held open, so that no new namespace gets the inode number of a removed one.
         held = [stack.enter_context((NAMESPACES / name).open("rb")) for name in names]
         numbers = {(stat.st_dev, stat.st_ino) for stat in (os.fstat(file.fileno()) for file in held)}
         _end_processes_in(numbers)
-        run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names))
+        run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names), holding)
         _end_processes_in(numbers)  # a process may have been about to enter
 
 
@@ -148,16 +156,17 @@ def process_state(pid: int) -> tuple[str, int]:
     return fields[0], int(fields[19])
 
 
-def _remove_links(names: list[str]) -> None:
+def _remove_links(names: list[str], holding: int) -> None:
     # The other end of a veth pair goes with the first one.
-    run(("ip", "-force", "-batch", "-"), "".join(f"link del dev {n}\n" for n in names if (_INTERFACES / n).exists()))
+    lines = "".join(f"link del dev {name}\n" for name in names if (_INTERFACES / name).exists())
+    run(("ip", "-force", "-batch", "-"), lines, holding)
 
 
-def _remove_tables(names: list[str]) -> None:
-    run(("nft", "-f", "-"), "".join(f"delete table {name}\n" for name in names))
+def _remove_tables(names: list[str], holding: int) -> None:
+    run(("nft", "-f", "-"), "".join(f"delete table {name}\n" for name in names), holding)
 
 
-def _remove_cgroups(names: list[str]) -> None:
+def _remove_cgroups(names: list[str], _holding: int) -> None:
     for name in names:
         for folder, _, _ in os.walk(name, topdown=False):
             _remove_cgroup(Path(folder))
@@ -181,7 +190,7 @@ def _remove_cgroup(folder: Path) -> None:
             time.sleep(0.005)
 
 
-def _remove_folders(names: list[str]) -> None:
+def _remove_folders(names: list[str], _holding: int) -> None:
     for name in map(Path, names):
         if name.is_dir() and not name.is_symlink():
             shutil.rmtree(name, ignore_errors=True)
@@ -190,7 +199,7 @@ def _remove_folders(names: list[str]) -> None:
 
 
 # In the order of removal: processes go with their namespace or group before their folders do.
-_REMOVERS: dict[str, Callable[[list[str]], None]] = {
+_REMOVERS: dict[str, Callable[[list[str], int], None]] = {
     "namespace": _remove_namespaces,
     "link": _remove_links,
     "nft_table": _remove_tables,
