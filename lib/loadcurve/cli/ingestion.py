@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
+    from loadcurve.ingest.given_factors import GivenFactors
+    from loadcurve.ingest.hints import Hints
     from loadcurve.reading import Reading
 
 
@@ -63,73 +66,123 @@ def ingest(
 
     Example: loadcurve ingest results/ --format parquet -o tables
     """
-    from loadcurve import export, reading
-    from loadcurve.cluster import connected
+    from loadcurve import export
     from loadcurve.files.progress import hidden
-    from loadcurve.files.remote import is_url, local_copy, local_target
-    from loadcurve.ingest.files import is_folder
     from loadcurve.ingest.hints import Hints
-    from loadcurve.ingest.table_parts import parts_of
 
     _check_options(form, output, table, log_format)
     if scheduler:
         _check_scheduler(scheduler, form, [*paths, str(output)])
-    is_json, to_stdout = form is OutputFormat.json, output == "-"
+    is_json = form is OutputFormat.json
     if is_json and (factor or factors):
         raise LoadcurveError("--factor and --factors must be left out for --format json, in which no row names a run")
-    given = given_factors(factor, factors)
-    refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
-
-    def each(named: str, **options: Any) -> Iterator["Reading"]:
-        with local_copy(named) if is_url(named) else contextlib.nullcontext(named) as copy:
-            for found in each_local(str(copy), called=named.rstrip("/") if is_url(named) else "", **options):
-                yield found if copy == named else found.renamed(str(copy), named.rstrip("/"))
-
-    def each_local(path: str, **options: Any) -> Iterator["Reading"]:
-        if is_json or path in ("", "-") or not is_folder(Path(path)):
-            return reading.read_named(path, hints, jobs)
-        return reading.read_matched(Path(path), hints, jobs, given, store=True, **options)
-
-    def readings(**options: Any) -> Generator["Reading"]:
-        nonlocal refused
-        for path in paths:
-            for found in each(path, **options):
-                named = "" if found.labelled else f"{found.source}: "
-                lines = [f"{named}warning: {warning}" for warning in found.parsed.warnings]
-                if lines or found.refused or found.parsed.origins:
-                    with hidden():
-                        for line in filter(None, (*lines, found.refused)):
-                            typer.echo(printable(line), err=True)
-                        print_origins(printable(path), found.parsed.origins)
-                if found.refused:
-                    refused += 1
-                else:
-                    yield found if table is None else found.only(table)
-
+    hints = Hints(tool, timezone, log_format, max_bytes)
+    inputs = _Inputs(paths, hints, jobs, given_factors(factor, factors), table, matched=not is_json)
     if is_json:
-        for found in readings():
+        for reading in inputs.readings():
             with hidden():
-                sys.stdout.writelines(export.json_lines(found))
-    elif to_stdout:
-        export.write_csv(readings(), sys.stdout.buffer)
+                sys.stdout.writelines(export.json_lines(reading))
+    elif output == "-":
+        export.write_csv(inputs.readings(), sys.stdout.buffer)
     elif output is not None:
-        with contextlib.ExitStack() as stack:
-            target = stack.enter_context(local_target(output))
-            if form is OutputFormat.csv:
-                rows = export.write_tables(readings(), target, "csv")
-            else:
-                client = stack.enter_context(connected(scheduler, jobs)) if scheduler else None
-                parts = stack.enter_context(parts_of(target, table))
-                # Closed before the parts are removed, so that no worker writes any more.
-                each_reading = stack.enter_context(contextlib.closing(readings(parts=parts, client=client)))
-                rows = export.write_tables(each_reading, target, "parquet", parts=parts)
-            left = [] if table else export.other_tables(target, form.value, rows)
-        if left:
-            why = "not of these files but of an earlier call; remove them, or name another folder"
-            typer.echo(f"{printable(output)}: warning: {', '.join(left)}: {why}", err=True)
-        typer.echo(f"{printable(output)}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
-    if refused:
+        _write_folder(inputs, output, form, scheduler)
+    if inputs.refused:
         raise typer.Exit(1)
+
+
+@dataclass
+class _Inputs:
+    """What one call reads, with all that the options say about it.
+
+    Attributes
+    ----------
+    paths : list of str
+        Files, folders, their URLs, or ``-``.
+    hints, jobs, factors
+        As in `loadcurve.reading.read_matched`.
+    table : str or None
+        The only table that is read.
+    matched : bool
+        Whether rows of a folder name their run.
+    refused : int
+        Number of files that could not be read so far.
+    """
+
+    paths: list[str]
+    hints: "Hints"
+    jobs: int
+    factors: "GivenFactors"
+    table: str | None
+    matched: bool
+    refused: int = 0
+
+    def readings(self, **options: Any) -> Generator["Reading"]:
+        """Yield what can be read, and print on standard error what cannot, as soon as it is known."""
+        for path in self.paths:
+            for reading in self._each(path, **options):
+                _print_notes(reading, path)
+                if reading.refused:
+                    self.refused += 1
+                else:
+                    yield reading if self.table is None else reading.only(self.table)
+
+    def _each(self, path: str, **options: Any) -> Iterator["Reading"]:
+        from loadcurve.files.remote import is_url, local_copy
+
+        if not is_url(path):
+            yield from self._each_local(path, **options)
+            return
+        name = path.rstrip("/")
+        with local_copy(path) as copy:
+            for reading in self._each_local(str(copy), called=name, **options):
+                yield reading.renamed(str(copy), name)
+
+    def _each_local(self, path: str, **options: Any) -> Iterator["Reading"]:
+        from loadcurve.ingest.files import is_folder
+        from loadcurve.reading import read_matched, read_named
+
+        if self.matched and path not in ("", "-") and is_folder(Path(path)):
+            return read_matched(Path(path), self.hints, self.jobs, self.factors, store=True, **options)
+        return read_named(path, self.hints, self.jobs)
+
+
+def _print_notes(reading: "Reading", path: str) -> None:
+    """Print warnings, refusal and origins of facts of a reading of a path on standard error."""
+    from loadcurve.files.progress import hidden
+
+    source = "" if reading.labelled else f"{reading.source}: "
+    lines = [f"{source}warning: {warning}" for warning in reading.parsed.warnings]
+    if reading.refused:
+        lines.append(reading.refused)
+    if lines or reading.parsed.origins:
+        with hidden():
+            for line in lines:
+                typer.echo(printable(line), err=True)
+            print_origins(printable(path), reading.parsed.origins)
+
+
+def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:
+    """Write one file for each table into a folder or its URL, and print the number of rows of each."""
+    from loadcurve import export
+    from loadcurve.cluster import connected
+    from loadcurve.files.remote import local_target
+    from loadcurve.ingest.table_parts import parts_of
+
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(local_target(output))
+        if form is OutputFormat.csv:
+            rows = export.write_tables(inputs.readings(), target, "csv")
+        else:
+            client = stack.enter_context(connected(scheduler, inputs.jobs)) if scheduler else None
+            parts = stack.enter_context(parts_of(target, inputs.table))
+            # Closed before the parts are removed, so that no worker writes any more.
+            readings = stack.enter_context(contextlib.closing(inputs.readings(parts=parts, client=client)))
+            rows = export.write_tables(readings, target, "parquet", parts=parts)
+        left = [] if inputs.table else export.other_tables(target, form.value, rows)
+    if left:
+        why = "not of these files but of an earlier call; remove them, or name another folder"
+        typer.echo(f"{printable(output)}: warning: {', '.join(left)}: {why}", err=True)
+    typer.echo(f"{printable(output)}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
 
 
 def _check_options(form: OutputFormat, output: str | None, table: str | None, log_format: str) -> None:
