@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
 from loadcurve.files.remote import is_url, local_copy
 from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
@@ -84,40 +85,24 @@ def read(
     >>> parsed.tool, parsed.tables["runs"][["connections", "throughput_rps"]].values.tolist()
     ('wrk', [[8000, 20260.6]])
     """
-    from loadcurve import tables
-
     check_type("path", path, str | Path, "the path of a file or a folder")
     if is_url(path):
         with local_copy(str(path)) as copy:
             return read(copy, tool, timezone, log_format, max_bytes, factors).renamed(str(copy), str(path).rstrip("/"))
     path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
-    recorded = (path / "study.yml").is_file()
-    if is_folder(path):
+    in_a_folder, recorded = is_folder(path), (path / "study.yml").is_file()
+    if in_a_folder:
         studies_read.add(data_name(path))
         record_reads([file for file in files_of(path) if is_plain(file)])
-    if GivenFactors.of(factors) and (recorded or not is_folder(path)):
+    if GivenFactors.of(factors) and (recorded or not in_a_folder):
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:
-        from loadcurve.ingest.folder import read_runs
-        from loadcurve.reading.studies import each_run
-
-        record_reads([file for file in files_of(path) if is_plain(file)])
-        found = read_runs(path, each_run)
-        return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
+        return _read_study(path)
     if (path / SOURCE).is_file():
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
-    if not is_folder(path):
-        try:
-            parsed = read_file(path, hints)
-        except ParseError as error:
-            check_no_runs_csv(path, error)
-            raise
-        known = {"source": printable(str(path))}
-        checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
-        return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
-    return _read_folder(path, hints, factors)
+    return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints)
 
 
 def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
@@ -134,9 +119,28 @@ def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parse
     return data if isinstance(data, Parsed) else Parsed("", data)
 
 
-def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
-    from loadcurve import tables
+def _read_study(path: Path) -> Parsed:
+    """Return the tables of a recorded study that have rows."""
+    from loadcurve.ingest.folder import read_runs
+    from loadcurve.reading.studies import each_run
 
+    found = read_runs(path, each_run)
+    return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
+
+
+def _read_checked_file(path: Path, hints: Hints) -> Parsed:
+    """Return the tables of one file, complete as declared, with its name in the column `source`."""
+    try:
+        parsed = read_file(path, hints)
+    except ParseError as error:
+        check_no_runs_csv(path, error)
+        raise
+    source = printable(str(path))
+    checked = {name: tables.check(name, parsed.tables[name].assign(source=source)) for name in parsed.tables}
+    return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+
+
+def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
     if not files_of(path):
         raise no_files(path)
     collected: dict[str, list] = {}
