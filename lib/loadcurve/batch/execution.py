@@ -5,7 +5,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -125,13 +125,30 @@ def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], 
     figures.mkdir()
     variables = {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
     variables[NOTEBOOK_VARIABLE] = str(notebook.absolute())
+    # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets, _one_line_errors(draft, kernels):
+        pm.execute_notebook(
+            notebook,
+            draft,
+            dict(given),
+            progress_bar=False,
+            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+            kernel_manager_class=_kernel_manager(variables, folder, kernels),
+            log_output=False,
+            start_timeout=START_S,
+        )
+    fill_captions(draft, figures)
+
+
+def _kernel_manager(variables: Mapping[str, str], folder: Path, kernels: Kernels) -> type[AsyncKernelManager]:
+    """Return the class of a kernel that has further environment variables, works in a folder, and is one of several."""
 
     class Kernel(AsyncKernelManager):
         # jupyter_client declares these methods of the synchronous parent class.
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
             # jupyter_client interrupts each kernel before it ends it, and an idle kernel logs that as an error.
             options["extra_arguments"] = [*options.get("extra_arguments", ()), "--log-level=CRITICAL"]
-            await super().start_kernel(**options, env=os.environ | variables, cwd=str(folder))
+            await super().start_kernel(**options, env={**os.environ, **variables}, cwd=str(folder))
             self._own = getattr(self.provisioner, "process", None)
             if self._own is not None:
                 kernels.add(self._own)
@@ -140,33 +157,26 @@ def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], 
             await super().cleanup_resources(restart)
             kernels.remove(self._own)
 
-    # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
-        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
-        try:
-            pm.execute_notebook(
-                notebook,
-                draft,
-                dict(given),
-                progress_bar=False,
-                config=config,
-                kernel_manager_class=Kernel,
-                log_output=False,
-                start_timeout=START_S,
-            )
-        except PapermillExecutionError as error:
-            line = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
-            raise NotebookError(" ".join(line.split()), _last_cell(draft)) from None
-        except DeadKernelError:
-            if kernels.ended:
-                raise Interrupted from None
-            reason = "its kernel was ended; the system may have run out of memory"
-            raise NotebookError(reason, _last_cell(draft)) from None
-        except (NoSuchKernel, RuntimeError) as error:  # no such kernel is installed, or it does not start
-            if kernels.ended:
-                raise Interrupted from None
-            raise NotebookError(" ".join(f"{type(error).__name__}: {error}".split())) from None
-    fill_captions(draft, figures)
+    return Kernel
+
+
+@contextlib.contextmanager
+def _one_line_errors(draft: Path, kernels: Kernels) -> Iterator[None]:
+    """Raise `NotebookError` for what papermill raises, or `Interrupted` where the kernels were ended."""
+    try:
+        yield
+    except PapermillExecutionError as error:
+        line = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
+        raise NotebookError(" ".join(line.split()), _last_cell(draft)) from None
+    except DeadKernelError:
+        if kernels.ended:
+            raise Interrupted from None
+        reason = "its kernel was ended; the system may have run out of memory"
+        raise NotebookError(reason, _last_cell(draft)) from None
+    except (NoSuchKernel, RuntimeError) as error:  # no such kernel is installed, or it does not start
+        if kernels.ended:
+            raise Interrupted from None
+        raise NotebookError(" ".join(f"{type(error).__name__}: {error}".split())) from None
 
 
 def _last_cell(draft: Path) -> str:
