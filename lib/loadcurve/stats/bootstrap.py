@@ -92,13 +92,7 @@ def find_bootstrap_ratio(
     >>> print(find_bootstrap_ratio(a, b, seed=1))
     1.1 [1.083, 1.118]
     """
-    if interval not in _INTERVALS:
-        raise ValueRuleError("interval", f"one of {', '.join(_INTERVALS)}", interval)
-    if quantile is not None and not 0 < quantile < 1:
-        raise ValueRuleError("quantile", "0 < quantile < 1", quantile)
-    if resamples < 100:
-        raise ValueRuleError("resamples", ">= 100", resamples)
-    between_0_and_1("level", level)
+    _check_options(quantile, level, resamples, interval)
     most = (_MAX_DRAWS if workers == 1 and not scheduler else 10 * _MAX_DRAWS) // resamples
     samples = [_samples("a", a, most), _samples("b", b, most)]
     own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
@@ -115,13 +109,30 @@ def find_bootstrap_ratio(
         for known, runs in zip((first, second), samples, strict=True)
     )
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
-    if min(first.size, second.size) < _ENOUGH_RUNS[interval]:
-        warnings.append(
-            f"{first.size} runs of A and {second.size} of B, fewer than {_ENOUGH_RUNS[interval]}: this bootstrap "
-            f"covers less than {level:.0%}; take the t interval"
-        )
+    warnings += _few_runs(first.size, second.size, interval, level)
     method = f"{of}, {interval} bootstrap of {resamples} resamples"
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
+
+
+def _check_options(quantile: float | None, level: float, resamples: int, interval: str) -> None:
+    if interval not in _INTERVALS:
+        raise ValueRuleError("interval", f"one of {', '.join(_INTERVALS)}", interval)
+    if quantile is not None and not 0 < quantile < 1:
+        raise ValueRuleError("quantile", "0 < quantile < 1", quantile)
+    if resamples < 100:
+        raise ValueRuleError("resamples", ">= 100", resamples)
+    between_0_and_1("level", level)
+
+
+def _few_runs(of_a: int, of_b: int, interval: str, level: float) -> list[str]:
+    """Warn where the interval is too narrow for so few runs."""
+    enough = _ENOUGH_RUNS[interval]
+    if min(of_a, of_b) >= enough:
+        return []
+    return [
+        f"{of_a} runs of A and {of_b} of B, fewer than {enough}: this bootstrap covers less than {level:.0%}; take the "
+        "t interval"
+    ]
 
 
 def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], most: int) -> Array | list[Array]:
