@@ -30,6 +30,49 @@ def test_a_report_without_the_numbers_is_not_examined(rule):
 
 
 @pytest.mark.parametrize(
+    ("path", "lasted", "option"),
+    [
+        ("samples/ab/reno-direct-616-k.txt", "161 ms", "ab -t 10 -n 100000000"),
+        ("samples/wrk/oneoffd1000ms.out", "1.00 s", "wrk -d 10s"),
+        ("samples/other/hey-nokeep.txt", "126 ms", "hey -z 10s"),
+        ("h2load/h1.txt", "171 ms", "h2load -D 10"),
+        ("weighttp/keepalive.txt", "831 ms", "weighttp -n"),
+        ("siege/json.txt", "130 ms", "siege -t 10S"),
+        ("oha/json.txt", "1.00 s", "oha -z 10s"),
+    ],
+)
+def test_a_recorded_load_of_less_than_3_s_is_too_short(path, lasted, option):
+    """ab prints `Time taken for tests:   0.161 seconds`, wrk `9 requests in 1.00s`, hey `Total: 0.1257 secs`."""
+    found = recorded("short-load", path)
+    assert (found["severity"], found["expected"]) == ("warning", 3)
+    assert found["evidence"] == f"The load lasted {lasted}."
+    assert found["advice"] == f"Measure for at least 10 s (`{option}`)."
+
+
+@pytest.mark.parametrize("path", ["samples/other/wrk-lighttpd.txt", "k6/arrival-rate.txt", "locust/stats.txt"])
+def test_a_recorded_load_of_3_s_is_long_enough(path):
+    found = recorded("short-load", path)
+    assert (found["severity"], found["advice"]) == ("ok", "")
+
+
+@pytest.mark.parametrize(("lasts", "severity"), [(0.0, "warning"), (2.99, "warning"), (3.0, "ok"), (3600.0, "ok")])
+def test_short_load(lasts, severity):
+    found = audited("short-load", {"duration_s": lasts, "duration_asked_s": 60.0}).iloc[0]
+    assert (found["severity"], found["observed"]) == (severity, lasts)
+
+
+def test_the_requested_duration_says_nothing_about_the_load_that_was_sent():
+    found = audited("short-load", {"duration_asked_s": 10.0}).iloc[0]
+    assert found["severity"] == "unchecked" and "needs the duration of the load" in found["evidence"]
+
+
+def test_a_higher_limit_is_the_duration_that_is_advised():
+    runs = check("runs", pd.DataFrame([RUN | {"run_id": "r0", "duration_s": 20.0, "tool": "httperf"}]))
+    found = all_rules()["short-load"].audit({"runs": runs}, {"seconds": 60.0}).iloc[0]
+    assert (found["severity"], found["advice"]) == ("warning", "Measure for at least 60 s.")
+
+
+@pytest.mark.parametrize(
     ("late", "severity"), [(0, "ok"), (1, "ok"), (2, "warning"), (10, "warning"), (11, "error"), (2000, "error")]
 )
 def test_timeouts_against_the_highest_percentile(late, severity):

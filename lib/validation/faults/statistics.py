@@ -18,6 +18,11 @@ FEW = (
     ("10.90ms", "150.70ms"),
 )
 
+SHORT = (
+    ("35200 requests in 6.03s, 26.32MB read\n", "5839 requests in 1.00s, 4.37MB read\n"),
+    ("Running 6s test", "Running 1s test"),
+)
+
 
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
     """Return the tables without all repeats but the first."""
@@ -121,6 +126,17 @@ MUTATIONS = (
             shows=Shows("latency", ("latency_s",)),
         ),
         with_text(*FEW),
+    ),
+    Mutation(
+        "one_second",
+        Fault(
+            "A test that ended after one second",
+            "The report was that of a load of one second at the same rate.",
+            ("short-load",),
+            cause="wrk -d 10s",
+            shows=Shows("runs", ("duration_s",), limit="short-load.seconds"),
+        ),
+        with_text(*SHORT),
     ),
     Mutation(
         "one_repeat",
