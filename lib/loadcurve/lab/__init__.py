@@ -24,7 +24,7 @@ from loadcurve.lab.preflight.dry_run import describe, describe_obstacles
 from loadcurve.lab.preflight.obstacles import list_obstacles
 from loadcurve.lab.run.launch import launch
 from loadcurve.lab.run.measure_here import Measurement, measure_here
-from loadcurve.lab.schedule.order import Feedback, Measured
+from loadcurve.lab.schedule.feedback import Feedback, Measured
 from loadcurve.lab.study_file import read_checked
 
 __all__ = [

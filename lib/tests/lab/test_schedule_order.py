@@ -10,8 +10,9 @@ import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.schedule import background_warnings
+from loadcurve.lab.schedule.feedback import Feedback, Measured
 from loadcurve.lab.schedule.goals import StopSection
-from loadcurve.lab.schedule.order import Feedback, Measured, max_points, points_of
+from loadcurve.lab.schedule.order import max_points, points_of
 from loadcurve.lab.study_file import check_study, settings_of
 from loadcurve.stats import summarise_stopping
 from loadcurve.stats.stopping import MINIMUM

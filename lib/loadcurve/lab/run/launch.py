@@ -19,7 +19,8 @@ from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.progress import LaunchProgress
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
 from loadcurve.lab.run.run_point import LaunchContext, run_point
-from loadcurve.lab.schedule.order import Feedback, max_points, points_of
+from loadcurve.lab.schedule.feedback import Feedback
+from loadcurve.lab.schedule.order import max_points, points_of
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point

@@ -7,7 +7,7 @@ from pathlib import Path
 from loadcurve import paths
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.run.launch import launch
-from loadcurve.lab.schedule.order import Feedback
+from loadcurve.lab.schedule.feedback import Feedback
 from loadcurve.lab.study_file import read_checked
 from loadcurve.study import Study
 from loadcurve.study.records import fingerprint, read_run, read_study, run_folders
