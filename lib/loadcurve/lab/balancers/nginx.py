@@ -8,7 +8,7 @@ from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerH
 from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.shares import nginx_key, nginx_server
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.servers.nginx import Process, block, http_directives, nginx_process
+from loadcurve.lab.servers.nginx_process import Process, block, http_directives, nginx_process
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_count
 from loadcurve.section import Section

@@ -13,7 +13,8 @@ from loadcurve.lab.servers.haproxy import HaproxyProcess, HaproxySection, haprox
 from loadcurve.lab.servers.layouts import LAYOUTS, Layout, layout_services
 from loadcurve.lab.servers.lighttpd import lighttpd_service
 from loadcurve.lab.servers.mariadb import MariaDb, mariadb_service
-from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
+from loadcurve.lab.servers.nginx import Nginx, Serving, nginx_service
+from loadcurve.lab.servers.nginx_process import Process
 from loadcurve.lab.servers.php import Page, PhpFpm, php_front_service, php_service
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Mixed, Response, Status, Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost

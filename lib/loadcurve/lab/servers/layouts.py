@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers.nginx import Nginx, Process, Serving, Workers, nginx_service
+from loadcurve.lab.servers.nginx import Nginx, Serving, nginx_service
+from loadcurve.lab.servers.nginx_process import Process, Workers
 from loadcurve.lab.servers.responses import Response, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_address, check_choice

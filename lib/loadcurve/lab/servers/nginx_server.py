@@ -7,7 +7,8 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.servers.layouts import Layout, layout_services
-from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_process, nginx_service
+from loadcurve.lab.servers.nginx import Nginx, Serving, nginx_service
+from loadcurve.lab.servers.nginx_process import Process, nginx_process
 from loadcurve.lab.servers.responses import ResponseSection
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.section import Section

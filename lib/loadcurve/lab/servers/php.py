@@ -11,7 +11,8 @@ from typing import Annotated
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb, Rows, mariadb_service
-from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives, nginx_process
+from loadcurve.lab.servers.nginx import Serving
+from loadcurve.lab.servers.nginx_process import Process, block, http_directives, nginx_process
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_path, check_program
