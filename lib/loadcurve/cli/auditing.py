@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +14,9 @@ from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
+    from loadcurve.audit.rule import Rule
+    from loadcurve.audit.settings import AuditSettings
+    from loadcurve.ingest.given_factors import GivenFactors
 
 
 class AuditFormat(StrEnum):
@@ -72,13 +75,9 @@ def audit(
 
     Example: loadcurve audit results/ -o audit.html
     """
-    from loadcurve import reading
     from loadcurve.audit import all_rules
-    from loadcurve.audit.registry import audit as audit_tables
-    from loadcurve.audit.settings import default_settings, parse_settings
+    from loadcurve.audit.settings import parse_settings
     from loadcurve.files.atomic import check_target, write_text
-    from loadcurve.files.remote import is_url
-    from loadcurve.paths import data_folder
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
@@ -88,17 +87,7 @@ def audit(
     rules = all_rules()
     options = parse_settings(select or (), ignore or (), limit or (), rules)
     given = given_factors(factor, factors)
-    found: list[tuple[str, Findings]] = []
-    for path in paths:
-        place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)  # of a study, by its name
-        settings = options.over(default_settings(rules, place))  # before minutes of reading
-        parsed = reading.read(path if is_url(path) else place, factors=given, timezone=timezone)
-        reading.require_report(parsed, path)
-        print_origins(path, parsed.origins)
-        for warning in parsed.warnings:
-            named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
-            typer.echo(printable(f"{named}{warning}"), err=True)
-        found.append((path, audit_tables(parsed, settings)))
+    found = [(path, _audit_path(path, rules, options, given, timezone)) for path in paths]
     text = _shown(found, chosen, fail_on, in_file=output is not None)
     if output is None:
         typer.echo(text, nl=False)
@@ -109,6 +98,27 @@ def audit(
     failing = {FailOn.error: ["error"], FailOn.warning: ["error", "warning"], FailOn.never: []}[fail_on]
     if any(findings["severity"].isin(failing).any() for _, findings in found):
         raise typer.Exit(1)
+
+
+def _audit_path(
+    path: str, rules: "Mapping[str, Rule]", options: "AuditSettings", given: "GivenFactors", timezone: str
+) -> "Findings":
+    """Return the findings about a path or a study's name; print what reading it reported on standard error."""
+    from loadcurve import reading
+    from loadcurve.audit.registry import audit as audit_tables
+    from loadcurve.audit.settings import default_settings
+    from loadcurve.files.remote import is_url
+    from loadcurve.paths import data_folder
+
+    place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
+    settings = options.over(default_settings(rules, place))  # before minutes of reading
+    parsed = reading.read(path if is_url(path) else place, factors=given, timezone=timezone)
+    reading.require_report(parsed, path)
+    print_origins(path, parsed.origins)
+    for warning in parsed.warnings:
+        named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
+        typer.echo(printable(f"{named}{warning}"), err=True)
+    return audit_tables(parsed, settings)
 
 
 def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, in_file: bool) -> str:

@@ -3,12 +3,15 @@
 import contextlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
+
+if TYPE_CHECKING:
+    from loadcurve.study import Study
 
 Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, instead of the study's value.")]
 Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, instead of the study's value.")]
@@ -37,9 +40,7 @@ def launch(
     """
     from loadcurve import paths
     from loadcurve.acceptance import is_acceptance
-    from loadcurve.audit.registry import all_rules
-    from loadcurve.audit.settings import study_settings
-    from loadcurve.lab import describe, describe_obstacles, read_checked
+    from loadcurve.lab import read_checked
     from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
     from loadcurve.signals import signal_of
@@ -50,15 +51,9 @@ def launch(
     if seconds is not None:
         changes["load"] = {**found.load, "duration_s": seconds}
     if plan:
-        planned = replace(found, **changes)
-        study_settings(planned, all_rules())
-        for line in describe(planned):
-            typer.echo(line)
-        for line in describe_obstacles(planned, public=public):
-            typer.echo(line, err=True)
+        _print_plan(replace(found, **changes), public)
         return
     target = paths.studies() / name if name else paths.record_folder(folder)
-
     passed = True
 
     def results(folder: Path) -> None:
@@ -77,6 +72,19 @@ def launch(
         raise typer.Exit(128 + signal_of(interrupt)) from None
     if not passed:
         raise typer.Exit(1)
+
+
+def _print_plan(study: "Study", public: bool) -> None:
+    """Print the commands of each run, and on standard error what would stop the launch."""
+    from loadcurve.audit.registry import all_rules
+    from loadcurve.audit.settings import study_settings
+    from loadcurve.lab import describe, describe_obstacles
+
+    study_settings(study, all_rules())  # raises for rules and limits that do not exist
+    for line in describe(study):
+        typer.echo(line)
+    for line in describe_obstacles(study, public=public):
+        typer.echo(line, err=True)
 
 
 def doctor() -> None:

@@ -29,11 +29,9 @@ def new(
     from loadcurve import paths
     from loadcurve.files.atomic import write_text
     from loadcurve.lab.generators import GENERATORS
-    from loadcurve.lab.study_file import read_checked
     from loadcurve.launching.new_study import study_text
 
-    ask = sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None
-    if ask:
+    if sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None:
         url = typer.prompt("URL of the server (empty: an nginx that loadcurve starts)", default="", show_default=False)
         connections = typer.prompt("Connections", default="1..256")
         tool = typer.prompt("Load generator", default="wrk")
@@ -50,13 +48,32 @@ def new(
         seconds=seconds or 10,
         repeats=repeats or 3,
     )
+    folder = _folder_of_new(name)
+    _check_study(name, text)
+    folder.mkdir(parents=True)
+    write_text(folder / "study.yml", text)
+    written = paths.shown(folder / "study.yml")
+    typer.echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
+
+
+def _folder_of_new(name: str) -> Path:
+    """Return where a new study of this name goes; raise if there is one."""
+    from loadcurve import paths
+
     try:
         folder = paths.studies() / name
     except LoadcurveError:  # outside a checkout, the working directory becomes the place of studies
         folder = Path("data") / "studies" / name
     if folder.exists():
         raise LoadcurveError(f"{folder}: expected no study of this name yet, got one: choose another name or edit it")
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as draft:  # nothing is left of a study that cannot run
+    return folder
+
+
+def _check_study(name: str, text: str) -> None:
+    """Raise for a study.yml that cannot run, before anything of it is written."""
+    from loadcurve.lab.study_file import read_checked
+
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as draft:
         file = Path(draft) / name / "study.yml"
         file.parent.mkdir()
         file.write_text(text, "utf-8")
@@ -64,10 +81,6 @@ def new(
             read_checked(file)
         except LoadcurveError as error:
             raise LoadcurveError(str(error).replace(str(file), f"{name}/study.yml")) from None
-    folder.mkdir(parents=True)
-    write_text(folder / "study.yml", text)
-    written = paths.shown(folder / "study.yml")
-    typer.echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
 
 
 def list_() -> None:
