@@ -74,35 +74,41 @@ def plot_capacity(
         zorder=0,
     )
     ax.axhline(objective.maximum, color=COLOURS["limit"], linestyle="--", zorder=1)
-    for decision, (marker, color) in _DECISIONS.items():
+    for decision in _DECISIONS:
         loads = decisions.loc[decisions["decision"] == decision, load]
-        rows = known[known[load].isin(loads)]
-        ax.scatter(rows[load], rows[objective.column], marker=marker, color=color, alpha=0.8, s=30, lw=0)
-        if len(loads):
-            ends = float(loads.min()), float(loads.max())
-            middle = np.sqrt(ends[0] * ends[1]) if load == "connections" else sum(ends) / 2
-            ax.annotate(
-                decision, (middle, 0.89 if decision == "undecided" else 0.97), xycoords=ax.get_xaxis_transform(),
-                ha="center", va="top", color=color,  # undecided loads are few: their neighbours' words are near
-            )  # fmt: skip
+        _draw_decision(ax, known[known[load].isin(loads)], loads, objective.column, decision)
     ax.annotate(
         f"promised: {EngFormatter(unit='s')(objective.maximum)}", (first, objective.maximum), xytext=(0, 4),
         textcoords="offset points", color=COLOURS["limit"],
     )  # fmt: skip
-    if load == "connections":
-        connections_axis(ax)
-    else:
-        ax.set_xlabel("Offered rate [requests/s]")
     is_mean = objective.column == "latency_mean_s"
     quantity = "Mean response time" if is_mean else f"Response time, {percentile(objective.column)}"
     seconds_axis(ax.yaxis, quantity)
+    highest = max(known[objective.column].max(), objective.maximum)
     if load == "connections":
-        ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
+        connections_axis(ax)
+        ax.set_ylim(0, 1.2 * highest)  # room for the decisions' names
     else:  # beyond the capacity, response times are of another order of magnitude
+        ax.set_xlabel("Offered rate [requests/s]")
         ax.set_yscale("log")
-        ax.set_ylim(top=2 * max(known[objective.column].max(), objective.maximum))
+        ax.set_ylim(top=2 * highest)
         log_seconds_axis(ax, quantity)
     return ax
+
+
+def _draw_decision(ax: Axes, runs: pd.DataFrame, loads: pd.Series, column: str, decision: str) -> None:
+    """Mark the runs of all loads with one decision, and name it above the middle of these loads."""
+    marker, color = _DECISIONS[decision]
+    load = str(loads.name)
+    ax.scatter(runs[load], runs[column], marker=marker, color=color, alpha=0.8, s=30, lw=0)
+    if loads.empty:
+        return
+    ends = float(loads.min()), float(loads.max())
+    middle = np.sqrt(ends[0] * ends[1]) if load == "connections" else sum(ends) / 2
+    ax.annotate(
+        decision, (middle, 0.89 if decision == "undecided" else 0.97), xycoords=ax.get_xaxis_transform(),
+        ha="center", va="top", color=color,  # undecided loads are few: their neighbours' words are near
+    )  # fmt: skip
 
 
 def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -51,38 +51,41 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
         ax.plot(grid, predicted, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
     ax.annotate("capacity", (capacity.lo, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0),
                 textcoords="offset points", ha="right", va="top", color=COLOURS["limit"])  # fmt: skip
-    ends = []
-    for rows, load, by, color in (
-        (offered, "target_rate_rps", "target_rate_rps", PALETTE[0]),
-        (closed, "throughput_rps", "connections", PALETTE[1]),
-    ):
-        for column, (style, marker, percentile) in _STYLES.items():
-            known = rows.reindex(columns=list({by, load, column})).astype(float).dropna()
-            known = known[known[column] > 0]  # a time of 0 has no logarithm
-            if known.empty:
-                continue
-            ax.scatter(known[load], known[column], color=color, alpha=0.35, s=14, lw=0, marker=marker)
-            means = known.groupby(by)[[column]].mean().assign(at=known.groupby(by)[load].mean())
-            ax.plot(means["at"], means[column], linestyle=style, color=color)
-            if rows is offered:
-                end = float(means["at"].iloc[-1]), float(means[column].iloc[-1])
-                ends.append((*end, f"open loop, {percentile}", color))
-            elif percentile == "p99":
-                _name_connections(ax, means, column, color)
+    of_open = _draw_loop(ax, offered, "target_rate_rps", "target_rate_rps", PALETTE[0])
+    of_closed = _draw_loop(ax, closed, "throughput_rps", "connections", PALETTE[1])
+    if "p99" in of_closed:
+        _name_connections(ax, of_closed["p99"], PALETTE[1])
     ax.set_yscale("log")
     ax.set_xlim(0, top)
     ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
     log_seconds_axis(ax, "Response time")
-    name_ends(ax, ends)
+    ends = {name: means.iloc[-1] for name, means in of_open.items()}
+    name_ends(ax, [(end["load"], end["latency_s"], f"open loop, {name}", PALETTE[0]) for name, end in ends.items()])
     return ax
 
 
-def _name_connections(ax: Axes, means: pd.DataFrame, column: str, color: str) -> None:
+def _draw_loop(ax: Axes, rows: pd.DataFrame, load: str, by: str, color: str) -> dict[str, pd.DataFrame]:
+    """Plot the percentiles of every run and their means by a column; return ``load latency_s`` of the means of each."""
+    drawn = {}
+    for column, (style, marker, percentile) in _STYLES.items():
+        known = rows.reindex(columns=list({by, load, column})).astype(float).dropna()
+        known = known[known[column] > 0]  # a time of 0 has no logarithm
+        if known.empty:
+            continue
+        ax.scatter(known[load], known[column], color=color, alpha=0.35, s=14, lw=0, marker=marker)
+        groups = known.groupby(by)
+        means = pd.DataFrame({"load": groups[load].mean(), "latency_s": groups[column].mean()})
+        ax.plot(means["load"], means["latency_s"], linestyle=style, color=color)
+        drawn[percentile] = means
+    return drawn
+
+
+def _name_connections(ax: Axes, means: pd.DataFrame, color: str) -> None:
     """Name the numbers of connections of the closed loop, the last one to the left of the line."""
     for connections, mean in means.iterrows():
         is_last = connections == means.index[-1]
         words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
         ax.annotate(
-            words, (mean["at"], mean[column]), xytext=(-7, 0) if is_last else (4, 6), textcoords="offset points",
+            words, (mean["load"], mean["latency_s"]), xytext=(-7, 0) if is_last else (4, 6), textcoords="offset points",
             ha="right" if is_last else "left", va="center", color=color, fontsize="small",
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """Plots that compare settings: throughput of each run and at full CPU use, and resource use by response size."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -85,40 +86,48 @@ def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axe
     """
     groups = dict(list(rates.groupby("setting", sort=False)))
     ax = _tall(ax, rates, len(groups))
-    in_words = EngFormatter(sep="", places=None)
-    ends = []
-    for place, rows in zip(range(len(groups), 0, -1), groups.values(), strict=True):
-        mean = find_mean(rows["throughput_rps"])
-        ax.plot(rows["throughput_rps"], [place] * len(rows), "o", color=PALETTE[0], alpha=0.35, markersize=5)
-        ax.plot([mean.lo, mean.hi], [place, place], color=PALETTE[0], linewidth=2)
-        ax.plot(mean.value, place, "|", color=PALETTE[0], markersize=14, markeredgewidth=2)
-        model = rows["model_rps"].iloc[0] if "model_rps" in rows else math.nan
-        ends.append((place, model))
+    places = range(len(groups), 0, -1)
+    predicted = []
+    for place, rows in zip(places, groups.values(), strict=True):
+        model = float(rows["model_rps"].iloc[0]) if "model_rps" in rows else math.nan
+        _draw_setting(ax, place, rows["throughput_rps"], model)
         if not math.isnan(model):
-            ax.plot(model, place, "D", color=COLOURS["law"], markerfacecolor="none", markersize=8, zorder=4)
-        right = max(value for value in (rows["throughput_rps"].max(), mean.hi, model) if not math.isnan(value))
+            predicted.append((model, place))
+    if predicted:
         ax.annotate(
-            in_words(float(f"{mean.value:.3g}")), (right, place), xytext=(9, 0), textcoords="offset points",
-            va="center", color=PALETTE[0],
+            "model", predicted[0], xytext=(0, 7), textcoords="offset points", ha="center", va="bottom",
+            color=COLOURS["law"],
         )  # fmt: skip
-    known = [(model, place) for place, model in ends if not math.isnan(model)]
-    if known:
-        ax.annotate(
-            "model", known[0], xytext=(0, 7), textcoords="offset points", ha="center", va="bottom", color=COLOURS["law"]
-        )
-    ax.set_yticks(range(len(groups), 0, -1), list(groups))
+    ax.set_yticks(places, list(groups))
     ax.set_ylim(0.5, len(groups) + 0.8)
-    drawn = [*rates["throughput_rps"], *(model for model, _ in known)]
+    _rate_axis(ax, [*rates["throughput_rps"], *(model for model, _ in predicted)])
+    ax.grid(visible=False)  # the numbers are written, and a line would cross them
+    return ax
+
+
+def _draw_setting(ax: Axes, place: int, throughput_rps: pd.Series, model_rps: float) -> None:
+    """Plot in one row every run, their mean with its interval and number, and what a model predicts, if one does."""
+    mean = find_mean(throughput_rps)
+    ax.plot(throughput_rps, [place] * len(throughput_rps), "o", color=PALETTE[0], alpha=0.35, markersize=5)
+    ax.plot([mean.lo, mean.hi], [place, place], color=PALETTE[0], linewidth=2)
+    ax.plot(mean.value, place, "|", color=PALETTE[0], markersize=14, markeredgewidth=2)
+    if not math.isnan(model_rps):
+        ax.plot(model_rps, place, "D", color=COLOURS["law"], markerfacecolor="none", markersize=8, zorder=4)
+    right = max(value for value in (throughput_rps.max(), mean.hi, model_rps) if not math.isnan(value))
+    number = EngFormatter(sep="", places=None)(float(f"{mean.value:.3g}"))
+    ax.annotate(number, (right, place), xytext=(9, 0), textcoords="offset points", va="center", color=PALETTE[0])
+
+
+def _rate_axis(ax: Axes, drawn: Sequence[float]) -> None:
+    """Set an x axis of rates on which all that is drawn can be distinguished: logarithmic, or linear from 0."""
     if max(drawn) > _WIDE * min(drawn):
         ax.set_xscale("log")
         ax.set_xlim(min(drawn) / 2, 3 * max(drawn))
         ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.set_xlim(0, 1.15 * max(drawn))
-    ax.grid(visible=False)  # the numbers are written, and a line would cross them
     ax.set_xlabel("Throughput [requests/s]")
-    ax.xaxis.set_major_formatter(in_words)
-    return ax
+    ax.xaxis.set_major_formatter(EngFormatter(sep="", places=None))
 
 
 def _tall(ax: Axes | None, rates: pd.DataFrame, rows: int) -> Axes:
