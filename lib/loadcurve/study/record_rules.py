@@ -11,7 +11,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from loadcurve.study import SECTIONS, Run
+from loadcurve.study import SECTIONS, Command, Run
 from loadcurve.study.run import FUNCTIONS
 
 _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # a file in the run's folder, never outside it
@@ -43,33 +43,40 @@ def broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
     if run.status not in STATUSES:
         yield "status", f"one of {', '.join(STATUSES)}", run.status
     for command in run.commands:
-        if command.role not in ROLES:
-            yield "commands", f"role to be one of {', '.join(ROLES)}", command.role
-        for name in (command.stdout, command.stderr, command.unpacked, command.stdin, *command.folders):
-            if name and not _FILE_NAME.fullmatch(name):
-                yield "commands", "the name of a file in the run's folder", name
-        never = not command.started_at and not command.ended_at and command.exit_code is None
-        for time in (command.started_at, command.ended_at):
-            if not never and not _is_utc(time):
-                yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
-        if command.role == "generator" and run.status == "finished" and never:
-            yield "commands", "a generator that ran, as the run is finished", "one that never started"
+        yield from _broken_command(command, run.status)
     if run.status == "finished" and all(command.role not in ("generator", FUNCTIONS) for command in run.commands):
         yield "commands", "a generator, as the run is finished", "none"
     for name, recorded in run.files.items():
-        if not _FILE_NAME.fullmatch(name):
-            yield "files", "the name of a file in the run's folder", name
-        size, sha256 = recorded.get("bytes"), recorded.get("sha256")
-        if set(recorded) != {"bytes", "sha256"}:
-            yield "files", f"bytes and sha256 of {name!r}", ", ".join(recorded) or "neither"
-        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-            yield "files", f"bytes of {name!r} to be a whole number", repr(size)
-        if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
-            yield "files", f"sha256 of {name!r} to be 64 hexadecimal digits", repr(sha256)
-
+        yield from _broken_file(name, recorded)
     for one in fields(run):
         for odd in _odd_values(getattr(run, one.name)):
             yield one.name, "valid text and finite numbers below 2^63", odd
+
+
+def _broken_command(command: Command, status: str) -> Iterator[tuple[str, str, str]]:
+    if command.role not in ROLES:
+        yield "commands", f"role to be one of {', '.join(ROLES)}", command.role
+    for name in (command.stdout, command.stderr, command.unpacked, command.stdin, *command.folders):
+        if name and not _FILE_NAME.fullmatch(name):
+            yield "commands", "the name of a file in the run's folder", name
+    never = not command.started_at and not command.ended_at and command.exit_code is None
+    for time in (command.started_at, command.ended_at):
+        if not never and not _is_utc(time):
+            yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
+    if command.role == "generator" and status == "finished" and never:
+        yield "commands", "a generator that ran, as the run is finished", "one that never started"
+
+
+def _broken_file(name: str, recorded: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    if not _FILE_NAME.fullmatch(name):
+        yield "files", "the name of a file in the run's folder", name
+    size, sha256 = recorded.get("bytes"), recorded.get("sha256")
+    if set(recorded) != {"bytes", "sha256"}:
+        yield "files", f"bytes and sha256 of {name!r}", ", ".join(recorded) or "neither"
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        yield "files", f"bytes of {name!r} to be a whole number", repr(size)
+    if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
+        yield "files", f"sha256 of {name!r} to be 64 hexadecimal digits", repr(sha256)
 
 
 def _is_utc(time: str) -> bool:
