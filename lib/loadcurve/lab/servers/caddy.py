@@ -18,6 +18,21 @@ def caddy_service(server: WebServer) -> Service:
     server : WebServer
         Its settings; caddy has no limit of connections.
     """
+    settings, work = server.settings, f"{server.name}.work"
+    configuration = json.dumps(_configuration(server), indent=2) + "\n"
+    return Service(
+        server.name,
+        "caddy",
+        (settings.program or "caddy", "run", "--config", f"{server.name}.json"),
+        files={f"{server.name}.json": configuration} | settings.files.files(f"{server.name}.www"),
+        folders=server.folders,
+        env={"GOMAXPROCS": str(settings.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
+        url=server.listen.url,
+    )
+
+
+def _configuration(server: WebServer) -> dict:
+    """Return caddy's configuration in its own JSON form."""
     settings = server.settings
     handlers: list[dict] = [{"handler": "file_server", "root": f"{server.name}.www", "index_names": [server.index]}]
     if settings.gzip:
@@ -35,26 +50,11 @@ def caddy_service(server: WebServer) -> Service:
         file = {"output": "file", "filename": f"{server.name}.access.log", "roll": False}
         logs["access"] = {"writer": file, "include": ["http.log.access"], "encoder": {"format": "json"}}
         logs["default"]["exclude"] = ["http.log.access"]
-    config = {
+    return {
         "admin": {"disabled": True, "config": {"persist": False}},
         "logging": {"logs": logs},
         "apps": {"http": {"servers": {"site": site}}},
     }
-    work = f"{server.name}.work"
-    return Service(
-        server.name,
-        "caddy",
-        (settings.program or "caddy", "run", "--config", f"{server.name}.json"),
-        files={f"{server.name}.json": json.dumps(config, indent=2) + "\n"} | settings.files.files(f"{server.name}.www"),
-        folders=server.folders,
-        env={
-            "GOMAXPROCS": str(server.settings.workers or 1),
-            "HOME": work,
-            "XDG_DATA_HOME": work,
-            "XDG_CONFIG_HOME": work,
-        },
-        url=server.listen.url,
-    )
 
 
 CADDY = Server(
