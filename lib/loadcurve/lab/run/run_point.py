@@ -31,6 +31,9 @@ from loadcurve.study import Run, Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import write_run
 
+# Wall clock and monotonic clock, in s, of each remote host; of this machine, the name is empty.
+_Clocks = Mapping[str, tuple[float, float]]
+
 
 @dataclass(frozen=True)
 class LaunchContext:
@@ -137,6 +140,13 @@ def _clock_warning(step: str) -> str:
     return f"{step} during the run: times before and after do not fit each other"
 
 
+def _step_of_generators(deployment: Deployment, before: _Clocks, after: _Clocks) -> str:
+    """Return which step the clock of a generator's host made in the load; wrk and ab measure with that clock."""
+    hosts = dict.fromkeys(loader.host if loader.host in after else "" for loader in deployment.loaders)
+    steps = [step for name in hosts if (step := clock_step(before[name], after[name], name))]
+    return steps[-1] if steps else ""
+
+
 def _run(
     study: Study, settings: StudyFile, deployment: Deployment, folder: Path, context: LaunchContext, record: Record
 ) -> tuple[str, str]:
@@ -169,9 +179,8 @@ def _run(
         outcome = session.outcome(done)
         record.warnings += ended_early((command for _, command in done), settings.load.seconds)
         after = environment.remote_clocks() | {"": both_clocks()}
-        for name in dict.fromkeys(loader.host if loader.host in after else "" for loader in deployment.loaders):
-            if step := clock_step(before[name], after[name], name):  # wrk and ab measure with that clock
-                outcome = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
+        if step := _step_of_generators(deployment, before, after):
+            outcome = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
         record.warnings += [
             _clock_warning(step) for name in begun if (step := clock_step(begun[name], after[name], name))
         ]
