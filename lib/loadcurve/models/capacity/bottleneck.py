@@ -141,18 +141,12 @@ class _Saturated:
 def _of_resource(
     name: str, group: pd.DataFrame, load: str, target: float, level: float, through_origin: bool
 ) -> dict[str, Any]:
-    servers = np.unique(at_least_1("servers", group["servers"]))
-    if servers.size != 1 or not np.isfinite(servers[0]):
-        raise ValueRuleError(f"servers of {name}", "one number", servers)
-    throughput = above_0("throughput_rps", group["throughput_rps"])
-    busy = at_least_0("utilisation_ratio", group["utilisation_ratio"])
-    if (busy > 1).any():
-        raise ValueRuleError("utilisation_ratio", "0 <= ratio <= 1", busy[busy > 1][0])
+    m, throughput, busy = _use_of_resource(name, group)
     known = ~np.isnan(throughput + busy)
     if not known.any():
         raise ValueRuleError(f"utilisation_ratio of {name}", "known for at least one run", "none")
     warnings = [] if known.all() else [f"{(~known).sum()} of {known.size} runs have no value and are left out"]
-    x, u, m = throughput[known], busy[known], float(servers[0])
+    x, u = throughput[known], busy[known]
     loads = group[load].to_numpy()[known] if load in group else np.arange(x.size)
     full = pd.Series(u).groupby(loads).transform("mean").to_numpy() >= SATURATED_RATIO
     line = least_squares_line(x[~full], u[~full], target, level, through_origin)
@@ -175,6 +169,18 @@ def _of_resource(
         "highest_utilisation_ratio": u.max(), "highest_throughput_rps": x.max(),
         "warnings": "; ".join(warnings),
     }  # fmt: skip
+
+
+def _use_of_resource(name: str, group: pd.DataFrame) -> tuple[float, Array, Array]:
+    """Number of servers, and throughput and utilisation of each run, which may be missing."""
+    servers = np.unique(at_least_1("servers", group["servers"]))
+    if servers.size != 1 or not np.isfinite(servers[0]):
+        raise ValueRuleError(f"servers of {name}", "one number", servers)
+    throughput = above_0("throughput_rps", group["throughput_rps"])
+    busy = at_least_0("utilisation_ratio", group["utilisation_ratio"])
+    if (busy > 1).any():
+        raise ValueRuleError("utilisation_ratio", "0 <= ratio <= 1", busy[busy > 1][0])
+    return float(servers[0]), throughput, busy
 
 
 def _named(names: str, values: Iterable[float]) -> dict[str, float]:

@@ -65,12 +65,12 @@ def fit_law(
     covariance = residual_sd**2 * inverse
     free = law.free(number, throughput, values)
     half = _half_widths(covariance, degrees, level)
-    for i in free:
-        if not slopes[:, i].any():
-            half[i] = np.nan
-            warnings.append(
-                f"{law.parameters[i]} does not affect the fit at these levels; its value is the start of the search"
-            )
+    idle = [i for i in free if not slopes[:, i].any()]
+    half[idle] = np.nan
+    warnings += [
+        f"{law.parameters[i]} does not affect the fit at these levels; its value is the start of the search"
+        for i in idle
+    ]
     has_scatter = squares > NO_SCATTER * (throughput**2 @ weight)
     limit = sum_limit(squares, degrees, level) if degrees and has_scatter else None
     method = f"least squares, {weighting} weights"
