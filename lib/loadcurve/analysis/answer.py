@@ -210,10 +210,7 @@ def analyse(
     settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None)
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
-    runs = merge_generators(checked["runs"])
-    runs = runs[runs["status"].fillna("finished").isin(["finished"])]
-    if runs.empty:
-        raise LoadcurveError(_no_finished_run(checked["runs"], source))
+    runs = _finished_runs(checked["runs"], source)
     watched = ("cpu", "disks", "network")
     monitors = {name: merge_samples(name, table) for name, table in checked.items() if name in watched}
     curves = tuple(
@@ -244,12 +241,16 @@ def _paths(data: "str | Path | Sequence[str | Path]") -> Sequence[str | Path]:
     return paths
 
 
-def _no_finished_run(runs: pd.DataFrame, source: str) -> str:
-    """Text of the error for runs of which none finished."""
+def _finished_runs(runs: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return the finished runs, the generators of each as one; raise if there is none."""
+    merged = merge_generators(runs)
+    finished = merged[merged["status"].fillna("finished").isin(["finished"])]
+    if len(finished):
+        return finished
     reasons = runs["reason"].dropna().unique() if "reason" in runs else []
     said = f": {reasons[0]}" if len(reasons) else " or were cut"
     each = "1 run that failed" if len(runs) == 1 else f"{len(runs)} runs that failed"
-    return f"{source or 'runs'}: expected a finished run, got {each}{said}"
+    raise LoadcurveError(f"{source or 'runs'}: expected a finished run, got {each}{said}")
 
 
 def _grouped_rates(runs: pd.DataFrame, curves: Iterable[Curve]) -> list[str]:

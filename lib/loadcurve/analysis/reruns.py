@@ -96,10 +96,7 @@ def processor_busy_ratio(cpu: pd.DataFrame, runs: pd.DataFrame, host: str, proce
     >>> processor_busy_ratio(cpu, pd.DataFrame({"run_id": ["a"], "duration_s": [3.0]}), "S1", "0").round(2).tolist()
     [0.7]
     """
-    of = cpu[(cpu["host"] == host) & (cpu["cpu"].astype("str") == processor)].merge(
-        runs[["run_id", "duration_s"]], on="run_id"
-    )
-    within = of[(of["elapsed_s"] >= 1) & (of["elapsed_s"] <= of["duration_s"])]  # the sample covers the second before
+    within = _within_load(cpu[(cpu["host"] == host) & (cpu["cpu"].astype("str") == processor)], runs, from_s=1)
     idle = within["cpu_idle_ratio"].astype(float) + within["cpu_iowait_ratio"].astype(float).fillna(0)
     busy = (1 - idle).groupby(within["run_id"]).mean()
     return runs["run_id"].map(busy).astype(float)
@@ -130,9 +127,14 @@ def connections_opened_per_s(tcp: pd.DataFrame, runs: pd.DataFrame, host: str) -
     >>> connections_opened_per_s(tcp, pd.DataFrame({"run_id": ["a"], "duration_s": [3.0]}), "S1").tolist()
     [9.0]
     """
-    of = tcp[tcp["host"] == host].merge(runs[["run_id", "duration_s"]], on="run_id")
-    within = of[(of["elapsed_s"] >= 2) & (of["elapsed_s"] <= of["duration_s"])]  # the sample covers the second before
+    within = _within_load(tcp[tcp["host"] == host], runs, from_s=2)
     return runs["run_id"].map(within.groupby("run_id")["passive_opens_per_s"].mean()).astype(float)
+
+
+def _within_load(samples: pd.DataFrame, runs: pd.DataFrame, from_s: float) -> pd.DataFrame:
+    """Return the samples of the load from a second on; each sample covers the second before it."""
+    of = samples.merge(runs[["run_id", "duration_s"]], on="run_id")
+    return of[(of["elapsed_s"] >= from_s) & (of["elapsed_s"] <= of["duration_s"])]
 
 
 def summarise_orphans(
