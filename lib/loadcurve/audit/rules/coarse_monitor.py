@@ -2,14 +2,15 @@
 
 What it means
 -------------
-A monitor has fewer than ten samples within the load, although samples of one second would have given more.  A mean
-over 10 s shows a resource that was saturated for one second as 10 % busy, so rules about saturation can miss it.
+Too few samples of a monitor lie within the load, its first and its last second left out, to show a resource that was
+saturated for a short time.  Ten samples are enough; in a shorter load, 70 % of those that an interval of 1 s would
+give, and at least one, which a load of 2 s rarely has.  A mean over 10 s shows a resource that was saturated for one
+second as 10 % busy, so rules about saturation can miss it.
 
 Why it happens
 --------------
 sysstat samples every 10 minutes by default (`/etc/cron.d/sysstat`, `sysstat-collect.timer`), and dashboards keep one
-value for 15 to 60 s.  Or the run is so short that few samples fit into it, the first and the last second being left
-out.
+value for 15 to 60 s.  Or the load is so short that few samples fit into it.
 
 How to fix it
 -------------
@@ -77,7 +78,7 @@ RULE = Rule(
     "coarse-monitor",
     "Did the monitors take enough samples while the load ran?",
     judge_intervals,
-    {"ok": "ten samples, or one each second of a shorter run", "warning": "fewer"},
+    {"ok": "ten samples, or 70 % of one each second of a shorter load", "warning": "fewer, or none"},
     needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
     limits={"samples": Limit(10, "of fewer, a second of saturation is not seen in a mean")},
     family="Statistics",
