@@ -11,6 +11,7 @@ import pandas as pd
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.tables.saturation import SATURATED_RATIO, saturation_of
+from loadcurve.units import format_quantity
 
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
 
@@ -47,7 +48,7 @@ def bottleneck_verdict(
     >>> usage = usage.assign(throughput_rps=[9000, 15000, 20000, 20100], utilisation_ratio=[0.09, 0.15, 0.2, 0.2])
     >>> print(bottleneck_verdict(usage))  # doctest: +NORMALIZE_WHITESPACE
     no watched resource saturates: throughput stays at 20,100 requests/s from connections = 200 to 400, where cpu is
-    20 % busy and would allow 100,440 [98,386, 102,600] requests/s; look at accept queues, locks, a single listening
+    20 % busy and would allow 100,000 [98,400, 103,000] requests/s; look at accept queues, locks, a single listening
     port, the generator
     """
     if load not in usage:
@@ -105,9 +106,7 @@ def _interval(demand: pd.Series, name: str) -> str:
 
 
 def _rate(rps: float) -> str:
-    if np.isinf(rps):
-        return "∞"
-    return f"{rps:,.0f}" if rps >= 100 else f"{rps:.3g}"
+    return format_quantity(rps, "rps").removesuffix(" requests/s")  # rounded as in the table of bottlenecks
 
 
 def _percent(ratio: float) -> str:
