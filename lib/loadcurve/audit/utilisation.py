@@ -28,7 +28,8 @@ def busy_processors(tables: Tables) -> pd.DataFrame:
     pandas.DataFrame
         ``key host cpu busy cpus role``: `host` is empty if it is not known; `cpu` is ``all`` for the mean over all
         processors of the host, which is computed where the tool did not print it; `cpus` counts them; `role` is
-        ``generator`` or ``server`` for a processor that was theirs alone, else empty.
+        ``generator`` or ``server`` for a processor that was theirs alone, else empty.  Hosts may be namespaces of one
+        machine, whose monitors see the same processors; then one with a role is only listed for the host of its role.
 
     Examples
     --------
@@ -53,7 +54,25 @@ def busy_processors(tables: Tables) -> pd.DataFrame:
     lacking = hosts[~pd.MultiIndex.from_frame(hosts[["key", "host"]]).isin(printed)]
     means = pd.concat([means, lacking.drop(columns="cpus").assign(cpu="all")], ignore_index=True)
     means = means.merge(hosts[["key", "host", "cpus"]], how="left").fillna({"cpus": 1}).astype({"cpus": int})
-    return means.assign(role=_roles(means, tables["runs"]))[columns]
+    found = means.assign(role=_roles(means, tables["runs"]))[columns]
+    return found[~_has_role_elsewhere(found, _machines(samples, tables.get("hosts")))].reset_index(drop=True)
+
+
+def _machines(samples: pd.DataFrame, hosts: pd.DataFrame | None) -> pd.DataFrame:
+    """Return ``key host machine`` of hosts whose monitor printed the name of its machine."""
+    if hosts is None or hosts.empty or "source" not in samples:
+        return pd.DataFrame(columns=["key", "host", "machine"], dtype=object)
+    printed = pd.DataFrame({"key": key_of(hosts), "source": hosts["source"], "machine": hosts["host"]})
+    sampled = samples[["key", "host", "source"]].drop_duplicates()
+    return sampled.merge(printed.dropna(), on=["key", "source"]).drop_duplicates(["key", "host"]).drop(columns="source")
+
+
+def _has_role_elsewhere(means: pd.DataFrame, machines: pd.DataFrame) -> np.ndarray:
+    """Return whether a processor without a role has one on another host of the same machine."""
+    named = means.merge(machines, how="left", on=["key", "host"])
+    places = pd.MultiIndex.from_frame(named[["key", "machine", "cpu"]])
+    has_role = (named["role"] != "").to_numpy()
+    return np.asarray(~has_role & named["machine"].notna().to_numpy() & places.isin(places[has_role]))
 
 
 def _roles(means: pd.DataFrame, runs: pd.DataFrame) -> np.ndarray:

@@ -82,6 +82,36 @@ def test_the_recorded_bottleneck_and_the_rules_report_the_same(root):
     ]
 
 
+def two_hosts(machines):
+    """Processors 0, the server's, and 1, the generator's, as sar prints them on two hosts, with its headings."""
+    runs = sweep([400] * len(LOADS), repeats=1, host="C1", server_cpu="0", generator_cpu="1")
+    each = [watched(runs, [[0.95, 0.4]] * len(LOADS), host).assign(source=f"{host}.sar.txt") for host in ("C1", "S1")]
+    headings = [
+        {"study": "s", "run_id": run, "source": f"{host}.sar.txt", "host": machine}
+        for run in runs["run_id"]
+        for host, machine in zip(("C1", "S1"), machines, strict=True)
+    ]
+    return {"runs": runs, "cpu": pd.concat(each), "hosts": check("hosts", pd.DataFrame(headings))}
+
+
+def test_the_processors_of_two_namespaces_of_one_machine_are_listed_once():
+    tables = two_hosts(("vm", "vm"))
+    assert set(summarise_usage(tables, tables["runs"])["resource"]) == {"C1 generator CPU", "S1 server CPU"}
+    found = all_rules()["one-saturated-processor"].audit(tables)
+    assert found["evidence"].str.startswith("The server's processor 0 of S1 was busy for 95.0 %").all()
+    busy = busy_processors(tables)
+    assert set(busy.loc[busy["cpu"] == "all", "host"]) == {"C1", "S1"}, "each host has its mean over all processors"
+
+
+@pytest.mark.parametrize("machines", [("client", "server"), (None, None)])
+def test_processors_of_two_machines_are_different_ones(machines):
+    """Two machines have a processor 0 each; where no heading names the machine, nothing is assumed."""
+    tables = two_hosts(machines)
+    of_client = {"C1 generator CPU", "C1 all CPUs", "C1 busiest other CPU"}
+    of_server = {"S1 server CPU", "S1 all CPUs", "S1 busiest other CPU"}
+    assert set(summarise_usage(tables, tables["runs"])["resource"]) == of_client | of_server
+
+
 def test_a_plateau_names_what_was_not_recorded_in_order():
     runs = sweep(FLAT)
     tables = {"runs": runs, "cpu": watched(runs, [[0.3, 0.2]] * 6)}
