@@ -12,6 +12,7 @@ import pytest
 from loadcurve import publish
 from loadcurve.errors import LoadcurveError
 from loadcurve.plots import style
+from loadcurve.publish import outputs
 from loadcurve.site import published, published_html
 from loadcurve.stats import Estimate
 from loadcurve.study import Study
@@ -25,7 +26,7 @@ def begun(checkout, monkeypatch):
     style.use()
     publish.begin("99_test")
     yield checkout / "build" / "figures" / "99_test"
-    publish._notebook = ""
+    outputs._notebook = ""
 
 
 def draw():
@@ -75,7 +76,7 @@ def test_by_hand_nothing_is_published(checkout, monkeypatch):
     publish.values(x=1.0)
     assert (checkout / "build" / "draft" / "99_test" / str(os.getpid()) / "values.json").exists()
     assert not (checkout / "build" / "figures").exists()
-    publish._notebook = ""
+    outputs._notebook = ""
 
 
 def test_a_value_brings_its_interval_along(begun):
@@ -220,6 +221,6 @@ def test_a_value_can_be_of_any_variant(begun, variant):
 
 
 def test_nothing_is_published_without_a_notebook(checkout):
-    publish._notebook = ""
+    outputs._notebook = ""
     with pytest.raises(LoadcurveError, match="publish.begin"):
         publish.values(x=1.0)

@@ -1,27 +1,12 @@
-"""Publish figures, tables, numbers and files for the handbook; no other module writes them.
+"""Write what a notebook publishes: figures, tables, files and numbers."""
 
-A batch run writes to `build/figures/<notebook>/`, from which the handbook is built.  JupyterLab and papermill write to
-`build/draft/<notebook>/<process>/`, so that an experiment changes neither the published files nor those of another
-kernel::
-
-    <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
-    <slug>.table.csv + .json     table(): the same for a table
-    <name>.xml                   file(): a text for programs, such as JUnit
-    values.json                  values(): every number that a page quotes
-
-Data of other people lack some of what a notebook shows: ``with or_reason(SUBJECT):`` then prints what is missing.
-"""
-
-import contextlib
 import json
 import os
 import re
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -34,15 +19,14 @@ from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
 from loadcurve.parameters import check_variables
 from loadcurve.plots.drawing import shows_something, svg_text
+from loadcurve.publish import left_out
+from loadcurve.publish.checkout import commit
 from loadcurve.quantities import Quantity, describe_quantity
 from loadcurve.wording import fill_text
-
-__all__ = ["begin", "commit", "figure", "file", "or_reason", "table", "values"]
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _VALUES = "values.json"
 _notebook = ""
-_left_out: list[str] = []
 
 
 def begin(notebook: str) -> None:
@@ -62,7 +46,7 @@ def begin(notebook: str) -> None:
     global _notebook
     _notebook = _checked(notebook)
     check_variables(*jupyter.cells_and_variables())
-    _left_out.clear()
+    left_out.forget()
     (_target() / _VALUES).unlink(missing_ok=True)
 
 
@@ -118,39 +102,6 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     _describe(target, data, caption=caption, alt=alt)
     _show_caption(f"Figure {slug}", caption, template)
     return target
-
-
-@contextlib.contextmanager
-def or_reason(subject: str) -> Iterator[None]:
-    """Run a block of code; where its data were not measured, print why in one sentence, and go on after the block.
-
-    A later block that uses a name from a block that was left out is left out too.
-
-    Parameters
-    ----------
-    subject : str
-        What the block shows, such as ``Figure cpu``.
-
-    Examples
-    --------
-    >>> from loadcurve.errors import NotMeasuredError
-    >>> with or_reason("Figure cpu"):
-    ...     raise NotMeasuredError("No sample of a processor belongs to these runs", "record `sar -u 1`")
-    Left out: Figure cpu. No sample of a processor belongs to these runs: record `sar -u 1`.
-    """
-    known = set(plt.get_fignums())
-    try:
-        yield
-    except LoadcurveError as error:
-        for number in set(plt.get_fignums()) - known:  # a notebook would show the unfinished figure
-            plt.close(number)
-        reason = str(error).rstrip(".")
-        print(f"Left out: {subject}. {reason[:1].upper()}{reason[1:]}.")
-        _left_out.append(subject)
-    except NameError:
-        if not _left_out:
-            raise
-        print(f"Left out: {subject}. It needs what is left out above: {', '.join(_left_out)}.")
 
 
 def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:
@@ -294,29 +245,6 @@ def _folder() -> Path:
 def _target() -> Path:
     published = os.environ.get("LOADCURVE_PUBLISH")
     return Path(published) if published else paths.build() / "draft" / _notebook / str(os.getpid())
-
-
-def commit() -> str:
-    """Return the commit of the checkout, with ``-dirty`` if files differ from it; `not known` outside a git checkout.
-
-    Examples
-    --------
-    >>> known = commit()  # such as 1a2b3c4d5e, or 1a2b3c4d5e-dirty
-    >>> known == "not known" or len(known) >= 10
-    True
-    """
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=10"],
-            cwd=paths.root(),
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError, LoadcurveError):
-        return "not known"
-    return done.stdout.strip()
 
 
 def _checked(name: str) -> str:
