@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
@@ -58,6 +58,18 @@ def seconds_axis(axis: Axis, quantity: str) -> None:
     """Name the quantity of an axis in s; its ticks name the unit with its prefix (10 ms), so the label has none."""
     axis.set_major_formatter(EngFormatter(unit="s"))
     axis.set_label_text(quantity.removesuffix(" [s]"))
+
+
+def throughput_axis(axis: Axis) -> None:
+    """Name the throughput on an axis; its ticks have a prefix (40k)."""
+    axis.set_major_formatter(EngFormatter(sep=""))
+    axis.set_label_text(axis_label("runs", "throughput_rps"))
+
+
+def percent_axis(axis: Axis, quantity: str) -> None:
+    """Name a share on an axis, with ticks in whole per cent."""
+    axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axis.set_label_text(quantity)
 
 
 def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:

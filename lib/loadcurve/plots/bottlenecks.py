@@ -7,9 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
-from loadcurve.plots._axes import axes_or_new
+from loadcurve.plots._axes import axes_or_new, throughput_axis
 from loadcurve.plots.style import COLOURS, INK, colours
-from loadcurve.tables import axis_label
 
 # What a resource allows beyond this multiple of the observed throughput is written, not drawn to scale.
 _FURTHEST = 3.0
@@ -49,8 +48,7 @@ def plot_bottlenecks(ranked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(ranked)), ranked["resource"])
     ax.set_ylim(len(ranked) - 0.5, -0.8)
     ax.set_xlim(0, 1.1 * furthest)
-    ax.set_xlabel(axis_label("runs", "throughput_rps"))
-    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.xaxis)
     ax.grid(visible=False, axis="y")
     return ax
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, NullLocator
 
 from loadcurve.analysis.cells import percentile
 from loadcurve.models import Fit
@@ -17,12 +17,13 @@ from loadcurve.plots._axes import (
     name_ends,
     name_line,
     palette_of,
+    percent_axis,
     points_and_mean,
     seconds_axis,
+    throughput_axis,
 )
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
-from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points
 
 # Decisions differ in both shape and colour.
@@ -156,8 +157,7 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
         )  # fmt: skip
     connections_axis(ax)
     ax.set_ylim(0, 1.08 * runs["throughput_rps"].max())
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 
@@ -205,10 +205,8 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
         )  # fmt: skip
     ax.set_xlim(left=0)
     ax.set_ylim(0, 1.15)
-    ax.set_xlabel(axis_label("runs", "throughput_rps"))
-    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.set_ylabel("Utilisation")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    throughput_axis(ax.xaxis)
+    percent_axis(ax.yaxis, "Utilisation")
     return ax
 
 
@@ -242,8 +240,7 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for curve, rows in scale_out.groupby("curve", sort=False):
         if curve not in set(longest["curve"]):  # another line may run on the right
             name_line(ax, rows[["units", "efficiency_ratio"]].iloc[::-1], str(curve), palette[curve])
-    ax.set_ylabel("Efficiency")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Efficiency")
     return ax
 
 
@@ -284,8 +281,7 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
             )  # fmt: skip
     _units_axis(ax)
     ax.set_ylim(bottom=0)
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 

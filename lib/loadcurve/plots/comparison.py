@@ -5,12 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, MultipleLocator, NullLocator
 
 from loadcurve.errors import NotMeasuredError
-from loadcurve.plots._axes import axes_or_new, label_end, palette_of
+from loadcurve.plots._axes import axes_or_new, label_end, palette_of, percent_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
-from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points
 
 
@@ -46,8 +45,7 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     ax.set_xticks(sorted(runs["repeat"].unique()))
     ax.set_ylim(0, 1.08 * runs["throughput_rps"].max())
     ax.set_xlabel("Block of the study")
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 
@@ -118,8 +116,7 @@ def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Runs of each server")
-    ax.set_ylabel("Intervals that hold the truth")
     ax.yaxis.set_major_locator(MultipleLocator(0.05))
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Intervals that hold the truth")
     ax.legend(title=None, fontsize="small")
     return ax

@@ -2,9 +2,9 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MultipleLocator, PercentFormatter
+from matplotlib.ticker import MultipleLocator
 
-from loadcurve.plots._axes import axes_or_new
+from loadcurve.plots._axes import axes_or_new, percent_axis
 from loadcurve.plots.style import COLOURS, colours
 
 CLAIMED = (0.93, 0.97)
@@ -50,8 +50,7 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
     ax.set_yticks(range(len(methods)), [method.replace(", ", ",\n") for method in reversed(methods)])
     ax.set_ylim(-0.6, len(methods) - 0.4)
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel("Intervals that hold the truth")
     ax.xaxis.set_major_locator(MultipleLocator(0.1))
-    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.xaxis, "Intervals that hold the truth")
     ax.legend(ncols=len(palette), fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0)
     return ax

@@ -10,9 +10,8 @@ from loadcurve.analysis.cells import percentile
 from loadcurve.analysis.sentences import statistics
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.models import asymptotic_throughput_rps
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, log_seconds_axis, name_ends
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, log_seconds_axis, name_ends, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE
-from loadcurve.tables import axis_label
 
 _HEADROOM = 1.22  # top of the axis relative to the highest throughput: space for the names of the bounds
 
@@ -68,8 +67,7 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
     _load_axis(ax, curve)
     ax.set_ylim(0, top)
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 

@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from loadcurve.models import Fit
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, percent_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
-from loadcurve.tables import axis_label
 
 # An interval that extends beyond this multiple of its value is drawn as open.
 _OPEN = 3.0
@@ -52,8 +50,7 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
         )
     connections_axis(ax)
     ax.set_ylim(0, 1.25 * float(fit.throughput_rps.max()))
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 
@@ -81,8 +78,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.plot(at, residuals["leave_one_out"], "o", color=PALETTE[1], mfc="none", label="left out of the fit")
     ax.plot(at, residuals["miss_ratio"], "o-", color=PALETTE[0], label="in the fit")
     connections_axis(ax)
-    ax.set_ylabel("Law relative to measurement")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Law relative to measurement")
     ax.legend(fontsize="small")
     return ax
 

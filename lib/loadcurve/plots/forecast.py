@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter
+from matplotlib.ticker import FuncFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE
-from loadcurve.tables import axis_label
 
 LAST_VALUE, PLAIN, TOURNAMENT = "last value held", "usl as people write it", "tournament"
 """Forecast methods with their own colour."""
@@ -48,8 +47,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
         ax.plot(rows["connections"], rows["throughput_rps"], "o", color=PALETTE[0], mfc=face, label=label, zorder=3)
     connections_axis(ax)
     ax.set_ylim(bottom=0)
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     ax.legend(fontsize="small", loc="lower right")
     return ax
 

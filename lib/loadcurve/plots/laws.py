@@ -2,11 +2,9 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, colours
-from loadcurve.tables import axis_label
 
 # As a share of the height of the axes: minimum distance of two names at the ends of lines, and height of the names of
 # reported rates, above all lines.
@@ -45,8 +43,7 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
     connections_axis(ax)
     ax.set_xlabel(load.capitalize())
     ax.set_ylim(0, top)
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 

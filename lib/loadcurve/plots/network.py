@@ -2,9 +2,8 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, percent_axis, seconds_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
@@ -31,8 +30,7 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
     """
     ax = _within(network, bounds, "throughput_rps", ("throughput_lo_rps", "throughput_hi_rps"), ax)
     ax.set_ylim(0, 1.1 * network["throughput_rps"].max())
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 
@@ -86,8 +84,7 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(rows["connections"], rows["lo_ratio"], color=palette[name], label=name)
         ax.plot(rows["connections"], rows["hi_ratio"], color=palette[name])
     connections_axis(ax)
-    ax.set_ylabel("Bound / exact − 1")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Bound / exact − 1")
     ax.legend(fontsize="small")
     return ax
 

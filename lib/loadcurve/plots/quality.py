@@ -3,10 +3,18 @@
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter
 
 from loadcurve.errors import NotMeasuredError
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, name_ends, palette_of, points_and_mean
+from loadcurve.plots._axes import (
+    axes_or_new,
+    connections_axis,
+    label_end,
+    name_ends,
+    palette_of,
+    percent_axis,
+    points_and_mean,
+)
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables.curves import UNNAMED, check_points, curves
 
@@ -41,8 +49,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
         ax.plot(mean.index, mean, color=palette[law])
         label_end(ax, mean.index[-1], mean.iloc[-1], str(law).replace("_min", "ₘᵢₙ"), palette[law])
     connections_axis(ax)
-    ax.set_ylabel("Measured / law − 1")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Measured / law − 1")
     return ax
 
 
@@ -108,8 +115,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
             ends.append((*end, name, palette[variant]))
     connections_axis(ax)
     ax.set_ylim(0, 1.02)
-    ax.set_ylabel("Processor busy")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Processor busy")
     name_ends(ax, ends)
     return ax
 

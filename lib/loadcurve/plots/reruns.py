@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, name_ends, name_line, seconds_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, name_ends, name_line, percent_axis, seconds_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
 
@@ -40,9 +40,8 @@ def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(FixedLocator(sorted(drawn["delay_s"].unique())))
     ax.xaxis.set_minor_locator(NullLocator())
     seconds_axis(ax.xaxis, "Delay of the server")
-    ax.set_ylabel("Measured / predicted")
     ax.yaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))  # whole per cent
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Measured / predicted")
     return ax
 
 

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
-from loadcurve.tables import axis_label
 from loadcurve.units import format_quantity
 
 _MOST_IN_A_FIGURE = 5  # bars whose labels keep apart at the usual height
@@ -51,8 +49,7 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.spines["left"].set_visible(False)
     ax.grid(visible=False, axis="y")
     ax.set_xlim(0, 1.22 * most)
-    ax.set_xlabel(axis_label("runs", "throughput_rps"))
-    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.xaxis)
     return ax
 
 
@@ -94,8 +91,7 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
     ax.set_xlim(0, last)
     ax.set_ylim(0, 1.12 * overlap["hi_rps"].max())
     ax.set_xlabel("Delay between the starts [s]")
-    ax.set_ylabel(axis_label("runs", "throughput_rps"))
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.yaxis)
     return ax
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, name_ends, name_line
+from loadcurve.plots._axes import axes_or_new, label_end, name_ends, name_line, percent_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.stats import find_mean
 
@@ -59,8 +59,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(0.5, len(rates) + 0.7)
     ax.set_xlim(0, 1.05 * rates["busy_rps"].max())
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel("Throughput [requests/s]")
-    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    throughput_axis(ax.xaxis)
     return ax
 
 
@@ -126,8 +125,7 @@ def _rate_axis(ax: Axes, drawn: Sequence[float]) -> None:
         ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.set_xlim(0, 1.15 * max(drawn))
-    ax.set_xlabel("Throughput [requests/s]")
-    ax.xaxis.set_major_formatter(EngFormatter(sep="", places=None))
+    throughput_axis(ax.xaxis)
 
 
 def _tall(ax: Axes | None, rates: pd.DataFrame, rows: int) -> Axes:
@@ -178,8 +176,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     for resource in ends["resource"][~last]:  # another line may run on the right
         rows = shares[shares["resource"] == resource].sort_values("payload_bytes", ascending=False)
         name_line(ax, rows[columns[:2]], str(resource), palette[resource])
-    ax.set_ylabel("Share in use")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Share in use")
     return ax
 
 

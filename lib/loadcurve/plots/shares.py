@@ -2,9 +2,8 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.plots._axes import axes_or_new, label_end, percent_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 
 
@@ -79,7 +78,6 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     figure_of(ax).set_figheight(1.2 + 0.36 * len(used))
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("Part of the limit")
-    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.xaxis, "Part of the limit")
     ax.legend(loc="lower right", bbox_to_anchor=(0.95, 0), fontsize="small", handlelength=1.2)
     return ax

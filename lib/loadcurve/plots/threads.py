@@ -2,9 +2,8 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
-from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots._axes import axes_or_new, connections_axis, percent_axis
 from loadcurve.plots.style import colours
 
 # Tolerance, so that a number of threads just below an integer by rounding counts as that integer.
@@ -47,6 +46,5 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     connections_axis(ax)
     ax.set_xlabel("Threads")
     ax.set_ylim(0, 1.04)
-    ax.set_ylabel("Processor busy")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(ax.yaxis, "Processor busy")
     return ax
