@@ -55,6 +55,11 @@ def solve_schweitzer(
     -------
     ClosedNetwork
         C rows, one for each class.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
     InvariantError
         When the iteration does not converge, or the solution breaks a law.
 
@@ -85,6 +90,11 @@ def solve_linearizer(
     -------
     ClosedNetwork
         C rows, one for each class.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
     InvariantError
         When an iteration does not converge, or the solution breaks a law.
 

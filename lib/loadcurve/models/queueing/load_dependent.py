@@ -52,6 +52,11 @@ def solve_load_dependent(
     -------
     ClosedNetwork
         N rows, for the populations 1 … N.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
     InvariantError
         When the solution breaks a law; it is then not returned.
 

@@ -48,6 +48,11 @@ def solve_network(
     -------
     ClosedNetwork
         N rows, for the populations 1 … N.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
     InvariantError
         When the solution breaks a law; it is then not returned.
 
