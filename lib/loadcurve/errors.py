@@ -6,6 +6,10 @@ Wrong input raises one of these errors.  Weak evidence never raises: it travels 
 import errno
 from collections.abc import Iterable
 from types import UnionType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NEXT = {
     errno.ENOSPC: "free disk space, then run the command again",
@@ -112,6 +116,13 @@ def check_type(name: str, value: object, kinds: type | UnionType, rule: str) -> 
     """Raise `TypeRuleError` unless a value is of one of some types."""
     if not isinstance(value, kinds):
         raise TypeRuleError(name, rule, value)
+
+
+def check_columns(frame: "pd.DataFrame", names: Iterable[str]) -> None:
+    """Raise `ValueRuleError` unless a table has all of these columns."""
+    for name in names:
+        if name not in frame.columns:
+            raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
 
 
 class NotMeasuredError(LoadcurveError):

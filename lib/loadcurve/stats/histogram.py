@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.arrays import Array, between_0_and_1
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 
 _CLASSES = ("lower_s", "upper_s", "responses", "corrected")
 _QUANTILES = ("quantile", "latency_s", "corrected")
@@ -114,9 +114,7 @@ def summarise_quantile_range(latency: pd.DataFrame, *, by: str | Sequence[str]) 
 
 def _checked(frame: pd.DataFrame, by: str | Sequence[str], needed: tuple[str, ...]) -> list[str]:
     keys = [by] if isinstance(by, str) else list(by)
-    for name in (*keys, *needed):
-        if name not in frame.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
+    check_columns(frame, (*keys, *needed))
     kinds = frame.groupby(keys, dropna=False, observed=True)["corrected"].nunique(dropna=False)
     if (kinds > 1).any():
         raise ValueRuleError("corrected", "the same for all runs of a point", f"both at {kinds.idxmax()}")

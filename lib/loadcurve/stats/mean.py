@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats.estimate import Estimate
 from loadcurve.tables.curves import check_points
 
@@ -130,9 +130,7 @@ def summarise_repeats(
     1            2           200.0        NaN         NaN        1
     """
     keys = [by] if isinstance(by, str) else list(by)
-    for name in (*keys, column):
-        if name not in frame.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
+    check_columns(frame, (*keys, column))
     if PERCENTILE.search(column) or (column == "latency_s" and "quantile" in frame.columns):
         raise ValueRuleError("column", "a quantity that has a mean over repeats (a percentile has none)", column)
     check_points(frame.drop(columns=column), keys)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats.histogram import summarise_histogram_quantiles
 
 _NEEDED = ("generator", "requests", "duration_s", "started_at")
@@ -77,9 +77,7 @@ def summarise_merged(
      'latency_p50_lower_s': 0.1, 'latency_p50_upper_s': 0.2, 'latency_p99_lower_s': 0.8, 'latency_p99_upper_s': 0.9}
     """
     keys = [by] if isinstance(by, str) else list(by)
-    for name in (*keys, *_NEEDED):
-        if name not in runs.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", name)
+    check_columns(runs, (*keys, *_NEEDED))
     if runs.duplicated([*keys, "generator"]).any():
         raise ValueRuleError("generator", "named once in each run", runs[runs.duplicated([*keys, "generator"])].iloc[0])
     if not (runs["duration_s"] > 0).all():
@@ -120,9 +118,7 @@ def _quantiles(
     runs: pd.DataFrame, histogram: pd.DataFrame, quantiles: Sequence[float], keys: list[str], rounding_s: float
 ) -> dict[str, pd.Series]:
     """Both ends of each quantile by run, of the runs whose generators all have classes."""
-    for name in (*keys, "generator"):
-        if name not in histogram.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, histogram.columns))}", name)
+    check_columns(histogram, (*keys, "generator"))
     reported = histogram[[*keys, "generator"]].drop_duplicates().assign(reported=True)
     known = runs[[*keys, "generator"]].merge(reported, how="left", on=[*keys, "generator"])
     complete = (

@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.mean import PERCENTILE
 from loadcurve.stats.rank import find_rank_ratio
@@ -106,9 +106,7 @@ def summarise_comparisons(
     0      b  0.0096  different
     1      c  0.7700  undecided
     """
-    for name in (by, column):
-        if name not in runs.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", name)
+    check_columns(runs, (by, column))
     if PERCENTILE.search(column) and not ranks:
         raise ValueRuleError("column", "a quantity that has a mean over runs (compare a percentile by ranks)", column)
     check_points(runs, [by])

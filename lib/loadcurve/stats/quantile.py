@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import between_0_and_1
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import check_columns
 from loadcurve.stats._series import series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.histogram import at_rank, class_arrays
@@ -104,9 +104,7 @@ def find_histogram_quantile(histogram: pd.DataFrame, quantile: float, level: flo
     >>> print(find_histogram_quantile(classes, 0.95))
     0.15 [0.1, 0.4]
     """
-    for name in _CLASSES:
-        if name not in histogram.columns:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, histogram.columns))}", name)
+    check_columns(histogram, _CLASSES)
     below, above, counts = class_arrays(histogram)
     total = int(counts.sum())
     rank, lower, upper, real = _ranks(total, quantile, level)

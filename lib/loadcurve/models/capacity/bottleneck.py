@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.models.capacity._line import (
     UNKNOWN,
     Interval,
@@ -253,9 +253,7 @@ def _rates(interval: Interval) -> str:
 
 
 def _checked(usage: pd.DataFrame, target: float, level: float) -> None:
-    for column in _COLUMNS:
-        if column not in usage:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", column)
+    check_columns(usage, _COLUMNS)
     if usage.empty:
         raise ValueRuleError("usage", "at least one row", "none")
     if not 0 < target <= 1:

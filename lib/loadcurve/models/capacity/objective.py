@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats.estimate import Estimate
 from loadcurve.tables.curves import check_points
 
@@ -203,8 +203,6 @@ def _checked(runs: pd.DataFrame, objectives: Sequence[Objective], load: str) -> 
     columns = [objective.column for objective in objectives]
     if len(set(columns)) < len(columns):
         raise ValueRuleError("objectives", "of different columns", ", ".join(columns))
-    for column in (load, *columns):
-        if column not in runs:
-            raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", column)
+    check_columns(runs, (load, *columns))
     if runs.empty or not (runs[load].astype(float) >= 0).all():
         raise ValueRuleError(load, "known and >= 0 for at least one run", runs[load].tolist())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import check_columns
 from loadcurve.models.capacity._line import Interval, overlap
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.stats.estimate import Estimate
@@ -74,8 +74,7 @@ def summarise_bottlenecks(usage: pd.DataFrame, *, load: str = "connections", lev
     >>> summarise_bottlenecks(pd.concat([cpu, disk]))[["resource", "demand_s", "verdict"]].round(5).values.tolist()
     [['CPU', 0.00248, 'agrees'], ['disk', 0.0005, 'not the limit']]
     """
-    if load not in usage:
-        raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
+    check_columns(usage, [load])
     demands = summarise_demands(usage, load=load, level=level)
     found = saturation_of(usage, load)
     plateau = _plateau(usage, found, load, level)

@@ -8,7 +8,7 @@ processors, memory, disk and network all with room.  The cause was its single li
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import check_columns
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.tables.saturation import SATURATED_RATIO, saturation_of
 from loadcurve.units import format_quantity
@@ -51,8 +51,7 @@ def bottleneck_verdict(
     20 % busy and would allow 100,000 [98,400, 103,000] requests/s; look at accept queues, locks, a single listening
     port, the generator
     """
-    if load not in usage:
-        raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
+    check_columns(usage, [load])
     demands = summarise_demands(usage, load=load, target_utilisation_ratio=target_utilisation_ratio, level=level)
     demands = demands.set_index("resource")
     found = saturation_of(usage, load)
