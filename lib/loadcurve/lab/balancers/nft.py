@@ -93,24 +93,6 @@ def nft_rules(
     check_endpoints("servers", servers, maximum=256)
     check_count("seed", seed, 1, 2**32 - 1)
     table_name = name.lower().replace("-", "_")
-    if section.lookup == "map":
-        elements = ",\n".join(f"            {e.address} . {e.port} : goto balance" for e in listens)
-        services = (
-            "    map services {\n        type ipv4_addr . inet_service : verdict\n"
-            f"        elements = {{\n{elements}\n        }}\n    }}"
-        )
-        lookup = "        ip daddr . tcp dport vmap @services"
-    else:
-        services = ""
-        lookup = "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in listens)
-    text = _TABLE.format(
-        table=table_name,
-        servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
-        number=_SCHEDULERS[section.scheduler].format(n=len(servers), seed=seed),
-        choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
-        services=services,
-        lookup=lookup,
-    )
     file, table = f"{name}.nft", ("table", "ip", table_name)
     return Rules(
         name,
@@ -119,8 +101,38 @@ def nft_rules(
         remove=("nft", "delete", *table),
         export=("nft", "--stateless", "--numeric", "list", *table),
         counters=("nft", "--numeric", "list", *table),
-        files={file: text},
+        files={file: _table(table_name, section, listens, servers, seed)},
     )
+
+
+def _table(
+    name: str, section: NftSection, listens: tuple[Endpoint, ...], servers: tuple[Endpoint, ...], seed: int
+) -> str:
+    """Return the text of a table: a chain for each server, one that chooses a server, one that finds the service."""
+    services, lookup = _services_map(listens) if section.lookup == "map" else ("", _services_rules(listens))
+    return _TABLE.format(
+        table=name,
+        servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
+        number=_SCHEDULERS[section.scheduler].format(n=len(servers), seed=seed),
+        choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
+        services=services,
+        lookup=lookup,
+    )
+
+
+def _services_map(listens: tuple[Endpoint, ...]) -> tuple[str, str]:
+    """Return a map of all services, and the rule that looks a packet's service up in it."""
+    elements = ",\n".join(f"            {e.address} . {e.port} : goto balance" for e in listens)
+    services = (
+        "    map services {\n        type ipv4_addr . inet_service : verdict\n"
+        f"        elements = {{\n{elements}\n        }}\n    }}"
+    )
+    return services, "        ip daddr . tcp dport vmap @services"
+
+
+def _services_rules(listens: tuple[Endpoint, ...]) -> str:
+    """Return a rule for each service."""
+    return "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in listens)
 
 
 def _start(section: NftSection, host: BalancerHost, seed: int) -> Balanced:
