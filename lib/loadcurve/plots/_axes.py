@@ -149,13 +149,16 @@ def _apart(places: Array, top: float) -> Array:
     return found
 
 
+def log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Set ticks of a logarithmic axis: powers of ten, and 2 and 5 between them where it spans less than two powers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axis.set_minor_locator(NullLocator())
+
+
 def log_seconds_axis(ax: Axes, quantity: str) -> None:
-    """Name a logarithmic y axis of times; where it spans less than two powers of ten, it has ticks between them too."""
+    """Name a logarithmic y axis of times."""
     seconds_axis(ax.yaxis, quantity)
-    low, high = ax.get_ylim()
-    if high < 100 * low:  # at one tick per decade, the axis would have one or two ticks
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_minor_locator(NullLocator())
+    log_ticks(ax.yaxis, *ax.get_ylim())
 
 
 def known_points(rows: pd.DataFrame, column: str, load: str = "connections") -> pd.DataFrame:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, name_ends, name_line, percent_axis, throughput_axis
+from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends, name_line, percent_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.stats import find_mean
 
@@ -164,9 +164,8 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         ax.plot(rows["payload_bytes"][~over], rows["used_ratio"][~over], "o", color=color)
         ax.plot(rows["payload_bytes"][over], rows["used_ratio"][over], "X", color=color, markersize=8)
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _narrow(shares["payload_bytes"]) else (1,)))
+    log_ticks(ax.xaxis, *sizes)
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Response with its header [bytes]")
     ax.set_ylim(0, 1.15 * max(1.0, shares["used_ratio"].max()))
     ends = shares.sort_values("payload_bytes").groupby("resource", sort=False).tail(1)
@@ -178,8 +177,3 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         name_line(ax, rows[columns[:2]], str(resource), palette[resource])
     percent_axis(ax.yaxis, "Share in use")
     return ax
-
-
-def _narrow(sizes: pd.Series) -> bool:
-    """Return whether the sizes span too few powers of ten for major ticks only."""
-    return sizes.max() / sizes.min() < 100

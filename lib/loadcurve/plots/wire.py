@@ -2,9 +2,9 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, name_ends
+from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends
 from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
@@ -154,8 +154,6 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
 def _log_log(ax: Axes) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
-    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        narrow = high / low < 100  # too few powers of ten for major ticks only
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
+    for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        log_ticks(axis, *ends)
         axis.set_major_formatter(EngFormatter(sep=""))
-        axis.set_minor_locator(NullLocator())
