@@ -7,7 +7,7 @@ adaptive order can use the measurements of that run; with recorded runs it repea
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,20 +98,25 @@ def _searched(
         background: list[tuple[float, float]] = []
         while isinstance(following, Trial):
             point = _trial(study, search.factor, variant, levels, following, len(state.observations) + 1, next(count))
-            for _ in range(_TRIES):
-                yield point
-                measured = feedback.measure(folder / point.run_id, objective.quantile)
-                if measured is not None:
-                    break
-            else:
-                reason = read_run(folder / point.run_id).reason
-                raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
+            measured = yield from _measured(point, objective, folder, feedback)
             state, following = step(state, _observation(search, searched, objective, following, measured))
             background.append(measured.background)
         found, name = _with_background(following, background), arm(study, variant, levels)
         answers.append(answer_of(name, search.kind, search.factor, searched, found))
-        write_answers(answers, folder)
-        feedback.report(sentence(answers[-1]))
+        _report_last(answers, folder, feedback)
+
+
+def _measured(
+    point: Point, objective: ObjectiveSection, folder: Path, feedback: Feedback
+) -> Generator[Point, None, Measured]:
+    """Yield a point until its run finishes; return the measurements of that run."""
+    for _ in range(_TRIES):
+        yield point
+        measured = feedback.measure(folder / point.run_id, objective.quantile)
+        if measured is not None:
+            return measured
+    reason = read_run(folder / point.run_id).reason
+    raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
 
 
 def _repeated(
@@ -137,8 +142,7 @@ def _repeated(
             if (result := now.result(last=repeat == stop.most_repeats)) is None:
                 continue
             answers.append(answer_of(name, "stop", "", stop.quantity, _with_background(result, now.background)))
-            write_answers(answers, folder)
-            feedback.report(sentence(answers[-1]))
+            _report_last(answers, folder, feedback)
         begun += len(left)
 
 
@@ -224,6 +228,12 @@ def _observation(
             )
         kept = measured.latency_s <= objective.latency_s
     return Observation(trial.load, trial.duration_s, measured.throughput_rps, bool(kept))
+
+
+def _report_last(answers: list[Answer], folder: Path, feedback: Feedback) -> None:
+    """Write all answers so far, and report the last one."""
+    write_answers(answers, folder)
+    feedback.report(sentence(answers[-1]))
 
 
 def _with_background(result: Result, background: Sequence[tuple[float, float]]) -> Result:
