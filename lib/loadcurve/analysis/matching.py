@@ -1,6 +1,6 @@
 """Which curves and which loads of several measurements are compared with each other."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,20 +44,14 @@ def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve
     warnings: list[str] = []
     for load in shared:
         of_each = [{_name(c): c for c in one.curves if c.load == load} for one in measurements]
-        names = list(dict.fromkeys(name for each in of_each for name in each))
-        groups: list[list[Curve | None]] = []
-        if all(len(each) <= 1 for each in of_each):
-            groups.append([next(iter(each.values()), None) for each in of_each])
-        else:
-            groups += [[each.get("" if list(each) == [""] else name) for each in of_each] for name in names if name]
-            for each, one in zip(of_each, measurements, strict=True):
-                if list(each) == [""]:
-                    warnings.append(f"{one.source} names no variant: it is compared with each variant of the others")
-        for curves in groups:
+        for curves in _groups(of_each):
             known = [curve.variant for curve in curves if curve]
             if len(known) > 1:
                 name = next((variant for variant in known if variant != UNNAMED), UNNAMED)
                 matched[f"{LOOPS[load]}, {name}" if name in matched else name] = curves
+        if any(len(each) > 1 for each in of_each):
+            unnamed = [one.source for each, one in zip(of_each, measurements, strict=True) if list(each) == [""]]
+            warnings += [f"{name} names no variant: it is compared with each variant of the others" for name in unnamed]
     used = {id(curve) for curves in matched.values() for curve in curves}
     for one in measurements:
         warnings += [f"only {one.source} has {c.variant}" for c in one.curves if id(c) not in used]
@@ -67,6 +61,18 @@ def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve
             f"measurements must have a variant in common, got {found}: name the folder of one variant of each"
         )
     return matched, warnings
+
+
+def _groups(of_each: Sequence[Mapping[str, Curve]]) -> list[list[Curve | None]]:
+    """Return curves that are compared, one or none of each measurement, from the curves of each by name.
+
+    Where no measurement has several curves, names do not matter.  A measurement whose only curve has no name is
+    compared under every name.
+    """
+    if all(len(each) <= 1 for each in of_each):
+        return [[next(iter(each.values()), None) for each in of_each]]
+    names = dict.fromkeys(name for each in of_each for name in each if name)
+    return [[each.get("" if list(each) == [""] else name) for each in of_each] for name in names]
 
 
 def match_load(at: float, loads: Iterable[float], load: str) -> float | None:
