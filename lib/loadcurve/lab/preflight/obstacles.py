@@ -105,15 +105,10 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
     if deployment.functions is not None:
         yield from _missing_for_functions(deployment.functions)
         return
-    topology, namespaces = settings.topology, settings.topology.recipe != "loopback"
+    namespaces = settings.topology.recipe != "loopback"
     # Programs on remote hosts are checked there: modules before the first run, see `runner`; programs when they start.
-    here = {name: site for name, site in deployment.slots.items() if not topology.ssh_of(name)}
-    tools = {tool for host, _, argv in argvs(deployment) if host in here for tool in _programs(argv)}
-    tools |= set(_ALWAYS) | _sampled(deployment, here)
-    tools -= {capabilities.ASSUMED.php()[0]}  # PHP-FPM has another name on each distribution, see `_modules`
-    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
-    tools |= {"ssh"} if len(here) < len(deployment.slots) else set()
-    tools |= set(deployment.fault.wrap[:1]) if deployment.fault else set()
+    here = {name: site for name, site in deployment.slots.items() if not settings.topology.ssh_of(name)}
+    tools = _needed_tools(deployment, here, namespaces)
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
     if namespaces and os.geteuid() != 0:
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
@@ -127,6 +122,17 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
             yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
     yield from _cpus(settings, here)
     yield from _modules(settings, here)
+
+
+def _needed_tools(deployment: Deployment, here: Mapping[str, HostSlot], namespaces: bool) -> set[str]:
+    """Return the programs that this machine needs to run a point."""
+    tools = {tool for host, _, argv in argvs(deployment) if host in here for tool in _programs(argv)}
+    tools |= set(_ALWAYS) | _sampled(deployment, here)
+    tools -= {capabilities.ASSUMED.php()[0]}  # PHP-FPM has another name on each distribution, see `_modules`
+    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
+    tools |= {"ssh"} if len(here) < len(deployment.slots) else set()
+    tools |= set(deployment.fault.wrap[:1]) if deployment.fault else set()
+    return tools
 
 
 def _missing_for_functions(test: FunctionTest) -> Iterator[tuple[str, str]]:
