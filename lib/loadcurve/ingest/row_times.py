@@ -46,14 +46,24 @@ def _seconds_of(rows: "Table") -> np.ndarray:
         stamps = _instants(rows)
     if stamps is None:
         return np.full(len(rows), np.nan)
-    return (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(float)
+    return _in_seconds(stamps - pd.Timestamp(0, tz="UTC"))
 
 
 def _instants(table: "pd.DataFrame | pa.Table") -> pd.Series | None:
     """Column `time` of a table in UTC; None if it has none."""
     if not isinstance(table, pd.DataFrame):
         table = table.select([name for name in ("time",) if name in table.column_names]).to_pandas()
-    return pd.to_datetime(table["time"], utc=True) if "time" in table and len(table) else None
+    if "time" not in table or not len(table):
+        return None
+    times = table["time"]
+    is_utc = isinstance(times.dtype, pd.DatetimeTZDtype) and str(times.dtype.tz) == "UTC"
+    return times if is_utc else pd.to_datetime(times, utc=True)
+
+
+def _in_seconds(durations: pd.Series) -> np.ndarray:
+    """Durations in s, NaN where missing, as `Series.dt.total_seconds` returns them in thirty times the time."""
+    seconds: np.ndarray = durations.to_numpy() / np.timedelta64(1, "s")
+    return seconds
 
 
 def elapsed(name: str, table: "Table", began: np.ndarray) -> dict[str, pd.Series]:
@@ -63,5 +73,6 @@ def elapsed(name: str, table: "Table", began: np.ndarray) -> dict[str, pd.Series
     times = _instants(table) if "elapsed_s" in SCHEMAS[name].columns else None
     if times is None:
         return {}
-    start = pd.Series(pd.to_datetime(began, unit="s", utc=True), times.index)
-    return {"elapsed_s": (times - start).dt.total_seconds()}
+    run, starts = pd.factorize(began)  # a run has many rows, and converting a time takes longer than copying it
+    start = pd.to_datetime(starts, unit="s", utc=True).take(run, allow_fill=True, fill_value=pd.NaT)
+    return {"elapsed_s": pd.Series(_in_seconds(times - pd.Series(start, times.index)), times.index)}
