@@ -5,7 +5,7 @@ from one_test import in_one_test
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.tables.by_pandera import validated
-from loadcurve.tables.declared import ARROW_TEXT, _typed, check
+from loadcurve.tables.declared import ARROW_TEXT, _typed, check, check_given
 from loadcurve.tables.stored import to_arrow
 
 
@@ -102,5 +102,7 @@ def test_a_table_is_what_pandera_makes_of_it():
                 continue
             assert found is not None, (name, column, values)
             pd.testing.assert_frame_equal(found, expected, obj=f"{name}.{column} of {values}")
+            given = check_given(name, frame)
+            pd.testing.assert_frame_equal(given, expected[[each for each in expected if each in frame]])
             written = to_arrow(name, check(name, frame, text=ARROW_TEXT))
             assert written.equals(to_arrow(name, check(name, frame)), check_metadata=True), (name, column, values)

@@ -82,18 +82,14 @@ def names_host(rows: "pd.DataFrame | Rows") -> bool:
 def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
     import pyarrow as pa
 
-    from loadcurve import tables
-    from loadcurve.schemas import SCHEMAS
-    from loadcurve.tables.declared import ARROW_TEXT
+    from loadcurve.tables.declared import ARROW_TEXT, check_given
     from loadcurve.tables.stored import to_arrow
 
-    known = [column for column in SCHEMAS[name].columns if column in frame]  # few of them: others have no values
     number, path = tempfile.mkstemp(suffix=".arrow", dir=folder)
     with os.fdopen(number, "wb") as file, contextlib.ExitStack() as open_writer:
         writer = None
         for start in range(0, len(frame), _SLICE):  # because a check copies the rows that it gets
-            checked = tables.check(name, frame.iloc[start : start + _SLICE], text=ARROW_TEXT)
-            table = to_arrow(name, checked).select(known)
+            table = to_arrow(name, check_given(name, frame.iloc[start : start + _SLICE], text=ARROW_TEXT))
             writer = writer or open_writer.enter_context(pa.ipc.new_file(file, table.schema))
             writer.write_table(table)
     return Path(path)

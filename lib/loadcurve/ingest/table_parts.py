@@ -124,8 +124,9 @@ def write_slices(
 
     from loadcurve import tables as declared
     from loadcurve.files.spreadsheet import without_formulas
-    from loadcurve.tables.declared import ARROW_TEXT
-    from loadcurve.tables.stored import to_arrow
+    from loadcurve.schemas.derived import DERIVED
+    from loadcurve.tables.declared import ARROW_TEXT, check_given
+    from loadcurve.tables.stored import to_arrow, with_all_columns
 
     waiting: dict[str, list[Any]] = {}
     held: Counter[str] = Counter()
@@ -137,6 +138,9 @@ def write_slices(
         for frame in _frames(join(waiting.pop(name))):
             if name == "runs":  # columns that are no declared facts are in the table `factors`, too
                 frame = frame.filter(items=SCHEMAS[name].columns)
+            if form == "parquet" and name not in DERIVED:
+                write(name, with_all_columns(name, to_arrow(name, check_given(name, frame, text=ARROW_TEXT))))
+                continue
             checked = declared.check(name, frame, text=ARROW_TEXT)
             write(name, to_arrow(name, without_formulas(checked) if form == "csv" else checked))
 

@@ -29,7 +29,7 @@ _TYPE = {"b": "yes/no", "i": "integer", "u": "integer", "f": "number", "M": "tim
 
 
 def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
-    """Return a checked table as an Arrow table whose metadata holds units and meanings.
+    """Return a checked table, or some of its columns, as an Arrow table whose metadata holds units and meanings.
 
     Text is `large_string`, so a column may exceed 2 GB, also where all its values are missing.
 
@@ -39,7 +39,9 @@ def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
     >>> field.metadata
     {b'unit': b's', b'description': b'Response time at that quantile.'}
     """
-    return pa.Table.from_pandas(frame, preserve_index=False).cast(_arrow_schema(table))
+    schema = _arrow_schema(table)
+    fields = pa.schema([schema.field(name) for name in frame.columns], schema.metadata)
+    return pa.Table.from_pandas(frame, preserve_index=False).cast(fields)
 
 
 def with_all_columns(table: str, some: pa.Table) -> pa.Table:
