@@ -36,9 +36,15 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     by_literal, always = _literals(forms)
     likely = _likely(text, by_literal) if len(text) > _LARGE else _likely_in_small(text, forms)
     present = always.union(*[by_literal[literal] for literal in likely if literal in text])
-    pattern = _pattern(forms, present)
-    for match in pattern.finditer(text) if pattern else ():
+    document, line = _patterns(forms, present)
+    end = 0
+    if document and (whole := document.match(text)):
+        yield forms[int(str(whole.lastgroup)[1:])], 0
+        end = whole.end()
+    text = "\n" + text  # so that every line follows a newline, for which `re` searches ten times as fast as for ^
+    while line and (match := line.search(text, end)):
         yield forms[int(str(match.lastgroup)[1:])], match.start()
+        end = match.end() - 1  # perhaps the newline before the next line
 
 
 @cache
@@ -98,18 +104,23 @@ def _trigrams(literal: str) -> tuple[int, ...]:
 
 
 @lru_cache(256)
-def _pattern(forms: tuple[Form, ...], present: frozenset[int]) -> re.Pattern[str] | None:
-    """One pattern of some alternatives; the group that matched, ``fN``, is form N."""
+def _patterns(
+    forms: tuple[Form, ...], present: frozenset[int]
+) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+    """Patterns of some alternatives: of a whole document, and of a newline and a line; group ``fN`` is form N."""
     whole: dict[int, list[str]] = {}
     lines: dict[int, list[str]] = {}
     for form, pattern in (_alternatives(forms)[i] for i in sorted(present)):
         (whole if pattern.startswith(r"\A") else lines).setdefault(form, []).append(pattern)
-    parts = [f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in whole.items()]
-    if lines:
-        named = "|".join(f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in lines.items())
-        # Possessive, so that five megabytes of blanks are scanned once.
-        parts.append(rf"^[ \t]*+(?:{named})")
-    return re.compile("|".join(parts), re.MULTILINE) if parts else None
+    document, line = (
+        "|".join(f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in of_form.items())
+        for of_form in (whole, lines)
+    )
+    # Possessive, so that five megabytes of blanks are scanned once.
+    return (
+        re.compile(document, re.MULTILINE) if document else None,
+        re.compile(rf"\n[ \t]*+(?:{line})", re.MULTILINE) if line else None,
+    )
 
 
 def literals_of(pattern: str) -> frozenset[str]:

@@ -119,7 +119,7 @@ _WRK = (
     r"(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found",
     r"zsh: command not found: wrk",
     r"PANIC: unprotected error in call to Lua API",
-    r"(?<![\s\S])Killed by signal [0-9]+\.\s*\Z",
+    r"(?<![\s\S]{2})Killed by signal [0-9]+\.\s*\Z",  # alone in a text: behind the newline of `beginnings`
 )
 
 _WRK_ENDING = Ending(
