@@ -176,10 +176,12 @@ if checked dead_server || checked fail_over; then pair; fi
 answered() { # URL: whether twelve requests are answered
     [ "$(ask C1 "http://10.99.0.1/$1?[1-12]" | grep -c '^200 ')" = 12 ]
 }
+has_ended() { [ ! -e "/run/$1.pid" ]; }
 third_answers() { ask C1 'http://10.99.0.1/back?[1-6]' | grep -q '^200 103 '; }
 if checked dead_server; then
     until_true 50 answered before
     kill "$(cat /run/S3.pid)"
+    until_true 100 has_ended S3
     clock >dead_server.clock.txt
     until_true 30 answered dead_server
     clock >>dead_server.clock.txt
