@@ -14,7 +14,7 @@ from loadcurve.lab.functions import FunctionTest, function_test
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.monitors import Monitor, MonitoredHost
 from loadcurve.lab.monitors.counters import STUB_STATUS
-from loadcurve.lab.servers import SERVERS, ServerGroup, ServerHost
+from loadcurve.lab.servers import SERVERS, Endpoint, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.study_file.study_file import StudyFile
 from loadcurve.study.run import FUNCTIONS
@@ -98,15 +98,9 @@ def deploy(
     at = {name: (remote or {}).get(settings.topology.ssh_of(name), programs) for name in slots}
     served = _served(settings, slots, at)
     endpoints = tuple(endpoint for one in served.values() for endpoint in one.endpoints)
-    balanced: Balanced | None = None
-    balancer, before = "", tuple[tuple[str, tuple[str, ...]], ...]()
-    if settings.balancer.kind:
-        (site,) = with_role(slots, "LB")
-        clients = connections_of(settings.load, with_role(slots, "C"))
-        host = BalancerHost(site.addresses[0], site.endpoint, endpoints, clients, at[site.name])
-        balanced = BALANCERS[settings.balancer.kind].balance(settings.balancer.chosen[1], host)
-        balancer = site.name
-        before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in balanced.before)
+    balanced, balancer = _balanced(settings, slots, endpoints, at) if settings.balancer.kind else (None, "")
+    prepared = balanced.before if balanced else ()
+    before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in prepared)
     roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url or "",)
     sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s)
     fault, faulty = _fault(settings, slots, served)
@@ -122,6 +116,16 @@ def deploy(
         faulty,
         served,
     )
+
+
+def _balanced(
+    settings: StudyFile, slots: Mapping[str, HostSlot], servers: tuple[Endpoint, ...], at: Mapping[str, Programs]
+) -> tuple[Balanced, str]:
+    """Return what balances the load over the servers, and the name of its host."""
+    (site,) = with_role(slots, "LB")
+    clients = connections_of(settings.load, with_role(slots, "C"))
+    host = BalancerHost(site.addresses[0], site.endpoint, servers, clients, at[site.name])
+    return BALANCERS[settings.balancer.kind].balance(settings.balancer.chosen[1], host), site.name
 
 
 def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
