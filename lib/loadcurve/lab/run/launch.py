@@ -82,13 +82,18 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         left = max(max_points(study, settings) - finished, 0)
         adaptive = settings.search is not None or settings.stop is not None
         if finished and feedback is not None:
-            next_ = "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
-            feedback.report(f"{shown(folder)}: {finished} run{'s are' if finished > 1 else ' is'} finished; {next_}")
+            feedback.report(f"{shown(folder)}: {_resumption(finished, left, adaptive)}")
         with LaunchProgress(study.study, left, adaptive, feedback) as progress:
             failed, made = _run_all(study, points, folder, context, progress)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
+
+
+def _resumption(finished: int, left: int, adaptive: bool) -> str:
+    """Return how many runs are finished, and what a launch does next."""
+    following = "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
+    return f"{finished} run{'s are' if finished > 1 else ' is'} finished; {following}"
 
 
 def _run_all(
