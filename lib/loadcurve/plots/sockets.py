@@ -5,9 +5,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, name_line
+from loadcurve.plots._axes import axes_or_new, name_line, percent_axis
 from loadcurve.plots.style import COLOURS, colours, figure_of
 
 # Minimum width of a part of a bar that has room for its number.
@@ -102,8 +102,7 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False, axis="y")
     ax.set_xlim(0, 1)
-    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.set_xlabel("Share of the machine's TCP sockets")
+    percent_axis(ax.xaxis, "Share of the machine's TCP sockets")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
     return ax
 
