@@ -8,7 +8,9 @@ import contextlib
 import os
 import pickle
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 # A table of more rows is checked and stored as Arrow, of which a part can be read.
 _SMALL = 1000
 _SLICE = 100_000
+_APPENDING = threading.Lock()  # a worker of Dask may have several threads
 _KEPT = ("runs", "hosts")
 """Tables that decide about all other files, so they stay in memory; they have a row for each run or heading."""
 
@@ -95,17 +98,27 @@ def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
     return Path(path)
 
 
-def _pickle(tables: "Mapping[str, pd.DataFrame | Rows]", folder: Path) -> Path | None:
+def _pickle(tables: "Mapping[str, pd.DataFrame | Rows]", folder: Path) -> tuple[Path, int] | None:
+    """Append tables to a file of this process; return the file and where they begin in it."""
     if not tables:
         return None
+    pickled = pickle.dumps(tables, pickle.HIGHEST_PROTOCOL)
+    with _APPENDING, _file_of_process(folder).open("ab") as file:
+        start = file.tell()
+        file.write(pickled)
+    return Path(file.name), start
+
+
+@lru_cache(1)
+def _file_of_process(folder: Path) -> Path:
+    """Create a file for small tables: creating one for each raw file would take longer than writing it."""
     number, path = tempfile.mkstemp(suffix=".tables", dir=folder)
-    with os.fdopen(number, "wb") as file:
-        pickle.dump(tables, file, pickle.HIGHEST_PROTOCOL)
+    os.close(number)
     return Path(path)
 
 
 class OnDisk(Tables):
-    """Tables of which the large ones are Arrow files, and some or all others are in one pickled file.
+    """Tables of which the large ones are Arrow files, and some or all others are pickled in a file.
 
     Attributes
     ----------
@@ -119,7 +132,7 @@ class OnDisk(Tables):
         self,
         kept: "Mapping[str, pd.DataFrame | Rows]",
         large: Mapping[str, Path],
-        pickled: Path | None,
+        pickled: tuple[Path, int] | None,
         counts: Mapping[str, int],
         hosted: frozenset[str],
         span: tuple[float, float] | None,
@@ -146,7 +159,10 @@ class OnDisk(Tables):
         if name in self._large:
             return self._arrow(name)
         if name in self._counts and not self._loaded and self._pickled:
-            self._loaded = pickle.loads(self._pickled.read_bytes())
+            path, start = self._pickled
+            with path.open("rb") as file:
+                file.seek(start)
+                self._loaded = pickle.load(file)
         return self._loaded[name] if name in self._loaded else super().rows(name)
 
     def _arrow(self, name: str) -> "pa.Table":
