@@ -15,7 +15,7 @@ failed to open.
 
 How to fix it
 -------------
-Give the limit of time alone, or a number of requests that it cannot reach (`ab -t 30 -n 100000000`).  Request a
+Give the limit of time alone, or a number of requests that it cannot reach (`ab -t 30 -n 10000000`).  Request a
 multiple of the connections.  Repeat the run, and let it end by itself.
 
 When to ignore it
@@ -60,7 +60,7 @@ RULE = threshold_rule(
     "Did the generator send its load for as long as it was asked to?",
     measure_shortfall,
     evidence="The generator sent its load for {done} of {asked}.",
-    advice="Let the generator end by itself, by time alone (`ab -t 30 -n 100000000`), and repeat the run.",
+    advice="Let the generator end by itself, by time alone (`ab -t 30 -n 10000000`), and repeat the run.",
     limits={
         "warning": Limit(0.05, "tools check the clock after each response, and start after their process"),
         "error": Limit(0.5, "less than half of the plan is mostly the start"),

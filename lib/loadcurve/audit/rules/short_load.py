@@ -15,7 +15,7 @@ test were kept (`wrk -d1s`).
 
 How to fix it
 -------------
-Measure for at least 10 s: `wrk -d 10s`, `ab -t 10 -n 100000000` in this order, `hey -z 10s`, `h2load -D 10`, `k6 run
+Measure for at least 10 s: `wrk -d 10s`, `ab -t 10 -n 10000000` in this order, `hey -z 10s`, `h2load -D 10`, `k6 run
 --duration 10s`.  weighttp takes no time, so give it more requests (`-n`).  A load of 3 s is the minimum, not a
 recommendation: wrk2 calibrates for its first 10 s, so its README warns of runs shorter than 10 to 20 s, and RFC 2544
 (section 24) recommends trials of at least 60 s for network devices.
@@ -34,7 +34,7 @@ from loadcurve.units import format_quantity
 
 _ADVISED_S = 10.0
 _OPTIONS = {
-    "ab": "-t {s} -n 100000000",
+    "ab": "-t {s} -n 10000000",
     "fortio": "load -t {s}s",
     "ghz": "-z {s}s",
     "h2load": "-D {s}",
