@@ -69,7 +69,7 @@ def site(tmp_path_factory):
         patch.setenv("LOADCURVE_ROOT", str(root))
         patch.setenv("LOADCURVE_PUBLISH", str(root / "build" / "figures" / NOTEBOOK))
         patch.setattr(reads, "studies_read", {hostile("study")})
-        patch.setattr(publish, "_notebook", "")
+        patch.setattr(publish.outputs, "_notebook", "")
         patch.setattr(paths, "designs", lambda: root / "designs")
         for folder in ("data/studies", "designs/mine", "handbook/notebooks", "notebooks", "build/notebooks"):
             (root / folder).mkdir(parents=True)
