@@ -2,6 +2,9 @@
 .DEFAULT_GOAL := site
 .DELETE_ON_ERROR:
 .SUFFIXES:
+ifneq ($(findstring t,$(firstword -$(MAKEFLAGS))),)
+$(error make -t would mark files as made that are not; make -n prints what would be made, and changes nothing)
+endif
 # All processors, as notebooks are independent of each other; JOBS=1 for one after the other.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 MAKEFLAGS += --no-builtin-rules
@@ -131,24 +134,24 @@ help: ## List the targets
 # All below is about files; a target without a slash leaves them to the make that alone.sh starts.
 ifneq ($(findstring /,$(MAKECMDGOALS)),)
 
+# What is newer than its sources and has to be made again all the same depends on FORCE.  Nothing is removed for that:
+# reading this file changes nothing, so make -n and -q, and shells that complete names of targets, change nothing.
+.PHONY: FORCE
+STALE  :=
+# A stamp, if it (or FILE) does not hold what a command prints: $(call unlike,STAMP,COMMAND[,FILE])
+unlike = $(shell [ "$$($(2))" = "$$(cat $(or $(3),$(1)) 2>/dev/null)" ] || echo $(1))
+
 # --- the machine ---------------------------------------------------------------------------------------------------
 
-# A stamp holds what is missing here.  When that is no longer so, it goes, and what needs the tools is done again.
-define system
-ifndef LOADCURVE_CHECKED
-ifneq ($$(shell cat build/$(1).stamp 2>/dev/null),$$(shell SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh state $(1)))
-$$(shell rm -f build/$(1).stamp)
-endif
-endif
-
-build/$(1).stamp: lib/system.sh
+# A stamp holds what is missing here; when that is another list, what needs the tools is done again.
+system := SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh
+STAMPS := build/lab-tools.stamp build/lab-test.stamp build/browser.stamp
+$(STAMPS): build/%.stamp: lib/system.sh
 	@mkdir -p build
-	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh install $(1)
-	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh state $(1) > $$@
-endef
-$(eval $(call system,lab-tools))
-$(eval $(call system,browser))
-$(eval $(call system,lab-test))
+	@$(system) install $*
+	@$(system) state $* > $@
+LOOKED := $(filter $(if $(LOADCURVE_CHECKED),,build/lab-tools.stamp) $(MAKECMDGOALS),$(STAMPS))
+STALE  += $(foreach stamp,$(LOOKED),$(call unlike,$(stamp),$(system) state $(stamp:build/%.stamp=%)))
 # One package manager at a time, and none beside the measurement on this machine.
 build/browser.stamp: | build/lab-tools.stamp build/notebooks/10_run_study.ipynb
 build/lab-test.stamp: | build/lab-tools.stamp
@@ -161,15 +164,11 @@ build/lab-test.stamp: | build/lab-tools.stamp
 
 # --- raw → tidy ----------------------------------------------------------------------------------------------------
 
-ifndef LOADCURVE_CHECKED
-$(shell sh lib/products.sh)
-endif
+DAMAGED := $(shell sh lib/products.sh $(EXECUTED))
 
 # The stamp holds the state of all studies: when that is another one, all that changed is read again.
 STUDIES := $(shell $(call state,data/studies))
-ifneq ($(STUDIES),$(shell cat $(TABLES) 2>/dev/null))
-$(shell rm -f $(TABLES))
-endif
+STALE   += $(DAMAGED) $(call unlike,$(TABLES),echo $(STUDIES))
 $(TABLES): $(LIBRARY) .venv/ready
 	$(BIN)/loadcurve tidy
 	@mkdir -p build && echo $(STUDIES) > $@
@@ -187,19 +186,19 @@ $(patsubst %,build/%,$(shell grep -ls '"from validation' $(NOTEBOOKS:%=notebooks
 $(LAUNCHER): build/lab-tools.stamp
 $(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
 
--include $(EXECUTED:.ipynb=.d)
+-include $(patsubst %.ipynb,%.d,$(filter-out $(DAMAGED),$(EXECUTED)))
 
 # --- figures → pages -----------------------------------------------------------------------------------------------
 
 # The stamp holds the state of the site and of what it was built from, so a page that was edited or lost is built again.
 PAGES := handbook lib/loadcurve/designs build/site
-ifneq ($(shell $(call state,$(PAGES))),$(shell cat build/site.stamp 2>/dev/null))
-$(shell rm -f $(SITE))
-endif
+STALE += $(call unlike,$(SITE),$(call state,$(PAGES)),build/site.stamp)
 $(SITE): $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(RECORDED) $(SITE_CODE) mkdocs.yml
 	$(BIN)/python -m loadcurve.site
 	@touch $@
 	@$(call state,$(PAGES)) > build/site.stamp
 	@echo "The handbook is in build/site/index.html"
+
+$(STALE): FORCE
 
 endif

@@ -48,15 +48,8 @@ def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "
         shutil.copytree(source / run, study / run)
     for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "lib/loadcurve/designs"):
         (tree / folder).mkdir(parents=True)
-    for file in (
-        "Makefile",
-        "lib/alone.sh",
-        "lib/products.sh",
-        "lib/system.sh",
-        "lib/packages.py",
-        "lib/requirements.lock",
-    ):
-        shutil.copy(root / file, tree / file)
+    for file in (root / "Makefile", root / "lib/packages.py", *root.glob("lib/*.sh"), *root.glob("lib/*.lock")):
+        shutil.copy(file, tree / file.relative_to(root))
     for file in (
         "lib/pyproject.toml",
         "mkdocs.yml",

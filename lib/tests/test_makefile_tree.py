@@ -1,6 +1,9 @@
 """The real Makefile on a small checkout: names that mean something to make, damaged products, two makes at once."""
 
+import fcntl
+import hashlib
 import os
+import re
 import subprocess
 
 import pytest
@@ -61,7 +64,16 @@ def test_a_page_never_stays_stale(tree, report):
     assert rows(tree) == before + 2
 
 
-def test_damaged_products_are_built_again(tree):
+def snapshot(tree):
+    """Of every file and folder: its state, and what is in it."""
+    found = {path: path.stat() for path in (tree, *tree.rglob("*"))}
+    return {
+        path: (state.st_mode, state.st_ino, state.st_mtime_ns, path.is_file() and hashlib.sha256(path.read_bytes()).digest())
+        for path, state in found.items()
+    }
+
+
+def test_damaged_products_are_built_again_and_a_dry_run_changes_nothing(tree):
     """Edited, cut, empty and deleted ones, all newer than what they were built from."""
     tables, figures, copies = (tree / f"build/{name}" for name in (f"tidy/{STUDY}", "figures", "notebooks"))
     damages = {
@@ -70,7 +82,7 @@ def test_damaged_products_are_built_again(tree):
         tables / "cpu.parquet": lambda content: b"",
         tables / "tcp.parquet": None,
         figures / "2_sockets/values.json": lambda content: b"7" + content,
-        copies / "1_runs.d": lambda content: b"",
+        copies / "1_runs.d": lambda content: b"$(shell touch PWNED)\n\t|",
         tree / "build/site/index.html": lambda content: content[1:],
     }
     before = {path: path.read_bytes() for path in damages}
@@ -81,6 +93,15 @@ def test_damaged_products_are_built_again(tree):
             path.write_bytes(damage(before[path]))
             assert path.read_bytes() != before[path]
             os.utime(path, (later, later))
+    damaged = snapshot(tree)
+    goals = set(re.findall(r"^([a-z-]+):", (tree / "Makefile").read_text(), re.MULTILINE)) | {"build/site/index.html"}
+    with (tree / "Makefile").open() as other_make:
+        fcntl.flock(other_make, fcntl.LOCK_EX)  # a dry run does not wait
+        dry_runs = {options: run_make(tree, options, *goals) for options in ("-n", "-qk", "-npqk", "-t")}
+        run_make(tree, "help")
+    assert snapshot(tree) == damaged
+    assert {options: done.returncode for options, done in dry_runs.items()} == {"-n": 0, "-qk": 1, "-npqk": 1, "-t": 2}
+    assert executed(dry_runs["-n"]) == {"1_runs", "2_sockets"}
     done = run_make(tree)
     assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in damages} == before
