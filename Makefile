@@ -13,7 +13,7 @@ MAKEFLAGS += --jobs=$(JOBS)
 endif
 
 PYTHON ?= python3
-SYSTEM ?= yes
+SYSTEM ?= ask
 STUDY ?= connections_on_loopback
 FUZZ_SECONDS ?= 300
 FUZZ_CUTS ?= 40
@@ -66,7 +66,7 @@ site: ## Set everything up and build the handbook into build/site (the default)
 
 .PHONY: test
 test: ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
-	$(ALONE) $(TABLES) $(SITE) build/browser.stamp
+	$(ALONE) $(TABLES) $(SITE) .venv/ready-test build/browser.stamp
 	$(PYTEST) $(WAITING) -m "not lab"
 
 .PHONY: check
@@ -75,12 +75,12 @@ check: lint ## Check in a minute: style, types, and the unit tests that need nei
 
 .PHONY: lab-test
 lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
-	$(ALONE) .venv/ready build/lab-test.stamp
+	$(ALONE) .venv/ready-test build/lab-test.stamp
 	$(PYTEST) $(WAITING) -m lab tests/lab
 
 .PHONY: lint
 lint: ## Check style of code and notebooks, and types
-	$(ALONE) .venv/ready
+	$(ALONE) .venv/ready-test
 	$(BIN)/ruff check --config lib/pyproject.toml lib notebooks
 	$(BIN)/ruff format --config lib/pyproject.toml --check lib notebooks
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
@@ -88,13 +88,13 @@ lint: ## Check style of code and notebooks, and types
 
 .PHONY: fuzz
 fuzz: ## Cut, garble and fuzz every form of raw output: make fuzz [FUZZ_CUTS=40] [FUZZ_FILES=folder] [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
-	$(ALONE) .venv/ready
+	$(ALONE) .venv/ready-fuzz
 	$(BIN)/python lib/fuzz/damage.py $(FUZZ_CUTS) $(FUZZ_FILES)
 	$(BIN)/python lib/fuzz/all.py $(FUZZ_SECONDS) $(FORMS)
 
 .PHONY: bench
 bench: ## Time ingestion and models against well-known ways of doing the same: make bench [CASES="sar ss_list"]
-	$(ALONE) .venv/ready build/lab-tools.stamp
+	$(ALONE) .venv/ready-bench build/lab-tools.stamp
 	$(BIN)/python lib/bench/all.py $(CASES)
 
 .PHONY: serve
@@ -116,12 +116,23 @@ jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networ
 	  exec $(BIN)/jupyter lab --allow-root notebooks/01_your_own_files.ipynb; \
 	else exec $(BIN)/jupyter lab notebooks/01_your_own_files.ipynb; fi
 
+# What make installs, and what is not in its lock of what others take besides; a single resolution gives all versions.
+READER := --extra lab --extra notebooks --extra handbook --group lib/pyproject.toml:make
+besides = awk 'FNR == NR { if (/^[a-z]/) listed[$$0]; next } /^[a-z]/ { skip = $$0 in listed } !skip' build/lock/reader
+compile = build/lock/bin/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet lib/pyproject.toml $(READER)
+resolve = cp build/lock/all build/lock/$(1) && $(compile) $(2) -o build/lock/$(1)
+
 .PHONY: lock
-lock: ## Resolve the dependencies anew into lib/requirements.lock
+lock: ## Resolve the dependencies anew into lib/requirements.lock (of make) and lib/requirements-*.lock
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
-	build/lock/bin/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --upgrade \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --all-extras --quiet \
-	  lib/pyproject.toml -o lib/requirements.lock
+	$(compile) --all-extras --upgrade -o build/lock/all
+	$(call resolve,reader)
+	$(call resolve,test,--extra cluster --extra s3 --extra dev)
+	$(call resolve,bench,--extra bench)
+	$(call resolve,fuzz,--extra fuzz)
+	cp build/lock/reader lib/requirements.lock
+	for level in test bench fuzz; do $(besides) build/lock/$$level > lib/requirements-$$level.lock || exit; done
 
 .PHONY: clean
 clean: ## Remove all that make built; recorded studies and the Python environment stay
@@ -159,7 +170,11 @@ build/lab-test.stamp: | build/lab-tools.stamp
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
-	@sh lib/install.sh $(BIN)/python
+	@sh lib/install.sh $(BIN)/python $< lib
+	@touch $@
+
+.venv/ready-%: lib/requirements-%.lock .venv/ready
+	@sh lib/install.sh $(BIN)/python $<
 	@touch $@
 
 # --- raw → tidy ----------------------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Install the locked Python packages and this package into .venv, and print how far pip is: its own output is silent for
-# minutes, or one line for each of hundreds of files.
+# Install the packages of a lock file into .venv, and print how far pip is: its own output is silent for minutes, or one
+# line for each of hundreds of files.
 #
-#   install.sh PYTHON    a Python with pip, in the environment to install into
+#   install.sh PYTHON LOCK [FOLDER]    a Python with pip, in the environment to install into; a package to edit here
 #
 # pip fetches and unpacks one package after the other, so each processor runs one with a share of the lock; the lock
 # names every package, so no pip has to know of another's.  Modules are compiled when they are first imported.
 set -eu
 python="$1"
+lock="$2"
+edited="${3:-}"
 parts=build/pip
 rm -rf "$parts"
 mkdir -p "$parts"
@@ -15,10 +17,11 @@ shares=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 [ "$shares" -le 4 ] || shares=4
 
 packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+installed() { find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l; }
+before=$(installed)
 progress() {
     fetched=$(cat "$parts"/*.log | grep -c '^Collecting ' || true)
-    installed=$(find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l)
-    echo "Python packages: $fetched of $listed found, $installed installed"
+    echo "Python packages: $fetched of $listed found, $(($(installed) - before)) installed"
 }
 
 install() { # LOG OPTION...
@@ -33,9 +36,8 @@ failed() { # LOG
     exit 1
 }
 
-echo "Installing the Python packages of lib/requirements.lock into .venv; this takes about a minute"
-awk -v parts="$parts" -v shares="$shares" '/^[A-Za-z]/ { n++ } n { print > (parts "/" n % shares ".txt") }' \
-    lib/requirements.lock
+echo "Installing the Python packages of $lock into .venv; this takes about a minute"
+awk -v parts="$parts" -v shares="$shares" '/^[A-Za-z]/ { n++ } n { print > (parts "/" n % shares ".txt") }' "$lock"
 listed=$(cat "$parts"/*.txt | grep -c '^[A-Za-z]')
 pips=""
 trap 'kill $pips 2>/dev/null || true' EXIT INT TERM
@@ -66,4 +68,4 @@ for pip in $pips; do
     shift
 done
 trap - EXIT INT TERM
-install "$parts/loadcurve.log" --no-build-isolation -e lib || failed "$parts/loadcurve.log"
+[ -z "$edited" ] || install "$parts/edited.log" --no-build-isolation -e "$edited" || failed "$parts/edited.log"

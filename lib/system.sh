@@ -5,7 +5,8 @@
 #   system.sh state WHAT     print what is missing, or "complete"
 #   system.sh install WHAT   install what is missing, if that is allowed and possible; say so first
 #
-# SYSTEM=no leaves the system alone.  No service is ever started or enabled.
+# SYSTEM=no installs nothing, SYSTEM=yes does not ask.  Else a person at a terminal is asked first, and without a
+# terminal, as in CI, all of it is installed.  No service is ever started or enabled.
 set -eu
 
 usage() {
@@ -66,14 +67,14 @@ missing="${missing# }"
 
 case "$1" in
 state)
-    if [ -n "$missing" ]; then echo "SYSTEM=${SYSTEM:-yes} missing: $missing"; else echo complete; fi
+    if [ -n "$missing" ]; then echo "SYSTEM=${SYSTEM:-ask} missing: $missing"; else echo complete; fi
     exit 0
     ;;
 install) [ -n "$missing" ] || exit 0 ;;
 *) usage ;;
 esac
 
-if [ "${SYSTEM:-yes}" = no ]; then
+if [ "${SYSTEM:-ask}" = no ]; then
     echo "SYSTEM=no: not installed: $missing"
     exit 0
 fi
@@ -93,7 +94,19 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
 fi
 
-echo "Installing $missing (apt-get; no service is started; SYSTEM=no leaves the system alone)"
+echo "Missing packages: $missing"
+if [ "${SYSTEM:-ask}" = ask ] && [ -z "${CI:-}" ] && { [ -t 0 ] || [ -t 2 ]; }; then
+    answer=no
+    { printf 'Install them with %s?  [y/N] ' "${as_root:+sudo }apt-get" && read -r answer; } <>/dev/tty >&0 || true
+    case "$answer" in
+    [yY]*) ;;
+    *)
+        echo "Not installed; going on without.  To install them, run:  make SYSTEM=yes"
+        exit 0
+        ;;
+    esac
+fi
+echo "Installing them with ${as_root:+sudo }apt-get; no service is started (make SYSTEM=no installs nothing)"
 # Packages of nginx and sysstat start and enable their services.  The programs they would do it with are hidden behind
 # ones that do nothing, for the time of this installation and for dpkg alone.
 idle=$(mktemp -d)

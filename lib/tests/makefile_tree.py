@@ -79,6 +79,13 @@ def run_make(tree: Path, *goals: str) -> subprocess.CompletedProcess:
     )
 
 
+def at_terminal(argv: list, answer: str, **options) -> subprocess.CompletedProcess:
+    """Run a command with a terminal of its own, where a person types an answer; stderr is in stdout."""
+    spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    argv = [sys.executable, "-c", spawn, *argv]
+    return subprocess.run(argv, input=answer, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
 def executed(done: subprocess.CompletedProcess) -> set[str]:
     """Notebooks that make executed, by their stems."""
     return {line.split("/")[-1].split(".")[0] for line in done.stdout.splitlines() if "loadcurve run" in line}

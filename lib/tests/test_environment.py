@@ -1,4 +1,4 @@
-"""environment.yml, the lock file and pyproject.toml name the same packages in the same versions."""
+"""environment.yml, the lock files and pyproject.toml name the same packages in the same versions."""
 
 import re
 import tomllib
@@ -8,19 +8,35 @@ import yaml
 from rattler import MatchSpec, Version
 
 # conda-forge's name for a PyPI distribution, where it differs.
-PYPI_NAME = {"pandera-pandas": "pandera", "python-build": "build", "python-duckdb": "duckdb"}
-# Extras that only `make bench` and `make fuzz` need: environment.yml leaves them out.
-NOT_IN_CONDA = {"bench", "fuzz"}
+PYPI_NAME = {"pandera-pandas": "pandera"}
+# What `make` installs; what tests, `make bench` and `make fuzz` take besides.
+READER = "requirements.lock"
+EXTRAS = {
+    READER: {"lab", "notebooks", "handbook"},
+    "requirements-test.lock": {"cluster", "s3", "dev"},
+    "requirements-bench.lock": {"bench"},
+    "requirements-fuzz.lock": {"fuzz"},
+}
 
 
 def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def names(dependencies) -> set[str]:
+    return {normal(re.match(r"[A-Za-z0-9_.-]+", one)[0]) for one in dependencies}
+
+
 @pytest.fixture(scope="module")
-def lock(root) -> dict[str, str]:
-    text = (root / "lib" / "requirements.lock").read_text("utf-8")
-    return {normal(m[1]): m[2] for m in re.finditer(r"^([A-Za-z0-9_.-]+)==([^ ;\\]+)", text, re.MULTILINE)}
+def locks(root) -> dict[str, dict[str, str]]:
+    """Lock file → package → its version, marker and hashes."""
+    blocks = {path.name: re.split(r"\n(?=[a-z])", path.read_text("utf-8"))[1:] for path in root.glob("lib/*.lock")}
+    return {name: dict(one.split("==", 1) for one in listed) for name, listed in blocks.items()}
+
+
+@pytest.fixture(scope="module")
+def project(root) -> dict:
+    return tomllib.loads((root / "lib" / "pyproject.toml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -28,42 +44,49 @@ def conda(root) -> list:
     return yaml.safe_load((root / "environment.yml").read_text("utf-8"))["dependencies"]
 
 
-def test_every_locked_package_has_hashes_and_no_address(root):
-    text = (root / "lib" / "requirements.lock").read_text("utf-8")
-    blocks = re.split(r"\n(?=[A-Za-z])", "\n" + text)[1:]
-    assert len(blocks) > 100
-    assert all("--hash=sha256:" in block for block in blocks)
-    assert not re.search(r"https?:|--index|--find-links|@ file", text)
+def test_every_locked_package_has_hashes_and_no_address(root, locks):
+    assert all("--hash=sha256:" in block for listed in locks.values() for block in listed.values())
+    assert not any(
+        re.search(r"https?:|--index|--find-links|@ file", path.read_text()) for path in root.glob("lib/*.lock")
+    )
 
 
-def test_conda_versions_agree_with_the_lock(conda, lock):
-    specs = [MatchSpec(d, strict=False) for d in conda if isinstance(d, str)]
-    checked = 0
-    for spec in specs:
-        name = spec.name.normalized if hasattr(spec.name, "normalized") else str(spec.name)
-        if name in ("python", "pip"):
-            continue
-        pinned = lock[normal(PYPI_NAME.get(name, name))]
-        wanted = str(spec.version)
-        assert Version(pinned).starts_with(Version(wanted.removesuffix(".*").lstrip("="))), (name, wanted, pinned)
-        checked += 1
-    assert checked > 15
+def test_every_extra_is_locked_once(locks, project):
+    extras = project["project"]["optional-dependencies"]
+    assert locks.keys() == EXTRAS.keys() and set().union(*EXTRAS.values()) == extras.keys()
+    reader = locks[READER]
+    assert names([*project["project"]["dependencies"], *project["dependency-groups"]["make"]]) <= reader.keys()
+    for lock, listed in locks.items():
+        assert names(one for extra in EXTRAS[lock] for one in extras[extra]) <= listed.keys() | reader.keys(), lock
+        assert lock == READER or not listed.items() & reader.items(), "what make installs is not listed again"
+    versions = {(name, re.match(r"\S+", block)[0]) for listed in locks.values() for name, block in listed.items()}
+    assert len(versions) == len(dict(versions)) > 100, "a package has one version in all locks"
 
 
-def test_conda_names_every_direct_dependency(conda, lock, root):
-    project = tomllib.loads((root / "lib" / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    assert extras.keys() >= NOT_IN_CONDA | {"lab", "notebooks", "handbook", "cluster", "dev"}
-    asked = [*project["dependencies"], *(d for e in extras.keys() - NOT_IN_CONDA for d in extras[e])]
-    direct = {normal(re.match(r"[A-Za-z0-9_.-]+", d)[0]) for d in asked}
-    named = {str(MatchSpec(d, strict=False).name.normalized) for d in conda if isinstance(d, str)}
-    by_pip = next(d["pip"] for d in conda if isinstance(d, dict))
-    named |= {re.match(r"[a-z]+", d)[0] for d in by_pip if not d.startswith("-")}
-    assert direct <= {normal(PYPI_NAME.get(n, n)) for n in named}
-    assert direct <= set(lock), "the lock holds every direct dependency"
+def test_readers_install_nothing_that_only_developers_need(locks, project):
+    extras = project["project"]["optional-dependencies"]
+    shared = {"flit-core"}  # builds the wheel in a test, and installs this package for `make`
+    others = names(one for lock in locks.keys() - {READER} for extra in EXTRAS[lock] for one in extras[extra])
+    assert others & locks[READER].keys() == shared
 
 
-def test_python_versions_agree(conda, root):
-    project = tomllib.loads((root / "lib" / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["requires-python"] == ">=3.11"
+def test_conda_names_what_make_installs_in_the_locked_versions(conda, locks, project):
+    specs = {
+        spec.name.normalized: spec for one in conda if isinstance(one, str) for spec in [MatchSpec(one, strict=False)]
+    }
+    extras = project["project"]["optional-dependencies"]
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["make"]]
+    asked += [one for extra in EXTRAS[READER] for one in extras[extra]]
+    # conda has no extras: mkdocstrings[python] is two packages.
+    direct = names(asked) | {"mkdocstrings-python"}
+    assert {normal(PYPI_NAME.get(name, name)) for name in specs} == direct | {"python", "pip"}
+    for name, spec in specs.items():
+        if name not in ("python", "pip"):
+            pinned = re.match(r"\S+", locks[READER][normal(PYPI_NAME.get(name, name))])[0]
+            wanted = str(spec.version).removesuffix(".*").lstrip("=")
+            assert Version(pinned).starts_with(Version(wanted)), (name, wanted, pinned)
+
+
+def test_python_versions_agree(conda, project):
+    assert project["project"]["requires-python"] == ">=3.11"
     assert "python>=3.11,<3.14" in conda

@@ -4,9 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from makefile_tree import at_terminal
 
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
@@ -120,30 +120,65 @@ esac
 """
 
 
-@pytest.mark.parametrize("state", ["free", "locked", "offline"])
-def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(root, tmp_path, state):
+@pytest.fixture
+def system(root, tmp_path):
+    """Runs lib/system.sh where Chromium is missing, and stubs stand for the programs that install it."""
     (programs := tmp_path / "bin").mkdir()
     holder, updated = tmp_path / "holder", tmp_path / "updated"
-    apt = APT.replace('touch "$UPDATED"', "exit 100") if state == "offline" else APT
-    # Whoever holds the lock lets go of it while the script sleeps.
-    for name, text in {"apt-get": apt, "sleep": '#!/bin/sh\nrm -f "$HOLDER"\n', "id": "#!/bin/sh\necho 0\n"}.items():
-        (programs / name).write_text(text)
-        (programs / name).chmod(0o755)
-    for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch"):
-        if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
-            (programs / tool).symlink_to(found)
+
+    def run(uid=0, apt=APT, answer=None, **given):
+        stubs = {"apt-get": apt, "sudo": '#!/bin/sh\nshift\nexec "$@"\n', "id": f"#!/bin/sh\necho {uid}\n"}
+        # Whoever holds the lock lets go of it while the script sleeps.
+        for name, text in (stubs | {"sleep": '#!/bin/sh\nrm -f "$HOLDER"\n'}).items():
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch", "true"):
+            if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+                (programs / tool).symlink_to(found)
+        script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
+        (tmp_path / "system.sh").write_text(script)
+        env = {"PATH": str(programs), "HOLDER": str(holder), "UPDATED": str(updated), "TMPDIR": str(tmp_path)} | given
+        argv = ["sh", str(tmp_path / "system.sh"), "install", "browser"]
+        if answer is not None:
+            return at_terminal(argv, answer, env=env)
+        return subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+    run.holder, run.updated = holder, updated
+    return run
+
+
+@pytest.mark.parametrize("state", ["free", "locked", "offline"])
+def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(system, state):
     if state == "locked":
-        holder.touch()
-    script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
-    (tmp_path / "system.sh").write_text(script)
-    env = {"PATH": str(programs), "HOLDER": str(holder), "UPDATED": str(updated), "TMPDIR": str(tmp_path)}
-    argv = ["sh", str(tmp_path / "system.sh"), "install", "browser"]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+        system.holder.touch()
+    done = system(apt=APT.replace('touch "$UPDATED"', "exit 100") if state == "offline" else APT)
     if state == "offline":
         assert done.returncode == 1 and "make SYSTEM=no" in done.stderr, done
     else:
-        assert (done.returncode, done.stderr, holder.exists()) == (0, "", False)
-        assert "DPkg::Lock::Timeout=" in updated.read_text() and "chromium" in updated.read_text()
+        assert (done.returncode, done.stderr, system.holder.exists()) == (0, "", False)
+        assert "DPkg::Lock::Timeout=" in system.updated.read_text() and "chromium" in system.updated.read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "installed"),
+    [
+        ({"answer": "y\n"}, True, True),
+        ({"answer": "n\n"}, True, False),
+        ({"answer": "\n"}, True, False),
+        ({"answer": "\x04"}, True, False),
+        ({"answer": "", "SYSTEM": "yes"}, False, True),
+        ({"answer": "", "SYSTEM": "no"}, False, False),
+        ({"answer": "", "CI": "true"}, False, True),
+        ({"SYSTEM": "no"}, False, False),
+        ({}, False, True),
+    ],
+)
+def test_packages_are_named_first_and_a_person_at_a_terminal_is_asked(system, given, asked, installed):
+    done = system(uid=1000, **given)
+    said = done.stdout.partition("Installing")[0]
+    assert done.returncode == 0 and "chromium" in said, done
+    assert ("Install them with sudo apt-get?  [y/N]" in said) == asked
+    assert system.updated.exists() == installed == ("Installing them with sudo apt-get" in done.stdout)
 
 
 PIP = """#!/bin/sh
@@ -155,12 +190,11 @@ exit "$CODE"
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_each_locked_package_is_installed_by_one_of_several_pips(root, tmp_path, code):
-    (tmp_path / "lib").mkdir()
     (tmp_path / "packages").mkdir()
-    lock = Path(shutil.copy(root / "lib/requirements.lock", tmp_path / "lib"))
+    lock = root / "lib/requirements.lock"
     (python := tmp_path / "python").write_text(PIP)
     python.chmod(0o755)
-    argv = ["sh", str(root / "lib/install.sh"), str(python)]
+    argv = ["sh", str(root / "lib/install.sh"), str(python), str(lock)]
     env = os.environ | {"CODE": str(code)}
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     taken = [line for part in tmp_path.glob("taken.*") for line in part.read_text().splitlines()]

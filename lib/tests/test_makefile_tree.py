@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from makefile_tree import STUDY, environment, executed, make_tree, run_make
+from makefile_tree import STUDY, at_terminal, environment, executed, make_tree, run_make
 
 pytestmark = pytest.mark.slow
 
@@ -66,10 +66,10 @@ def test_a_page_never_stays_stale(tree, report):
 
 def snapshot(tree):
     """Of every file and folder: its state, and what is in it."""
-    found = {path: path.stat() for path in (tree, *tree.rglob("*"))}
+    found = ((path, path.stat()) for path in (tree, *tree.rglob("*")))
     return {
-        path: (state.st_mode, state.st_ino, state.st_mtime_ns, path.is_file() and hashlib.sha256(path.read_bytes()).digest())
-        for path, state in found.items()
+        path: (now.st_mode, now.st_ino, now.st_mtime_ns, path.is_file() and hashlib.sha256(path.read_bytes()).digest())
+        for path, now in found
     }
 
 
@@ -106,6 +106,26 @@ def test_damaged_products_are_built_again_and_a_dry_run_changes_nothing(tree):
     assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in damages} == before
     assert executed(done) == {"1_runs", "2_sockets"}
+
+
+def test_a_person_who_installs_nothing_gets_the_site_of_recorded_data(tree, tmp_path):
+    (tree / "lib/loadcurve/lab").mkdir()
+    (tree / "lib/loadcurve/lab/x.py").write_text('X = Tool("nowhere", "", "", "no-such-package", group="lab-tools")\n')
+    for name, text in {"apt-get": 'echo "$@" >>"$0.calls"', "id": "echo 0"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    asks = {k: v for k, v in environment(tree).items() if k not in ("SYSTEM", "CI")}
+    asks["PATH"] = f"{tmp_path}:{asks['PATH']}"
+    first, second = (at_terminal(["make"], answer, cwd=tree, env=asks) for answer in ("n\n", ""))
+    assert first.returncode == 0 and executed(first) == {"1_runs", "2_sockets"}, first
+    assert "Missing packages: no-such-package" in first.stdout and "make SYSTEM=yes" in first.stdout
+    assert (second.returncode, "[y/N]" in second.stdout) == (0, False), (
+        "the answer holds until other packages are missing"
+    )
+    assert not (tmp_path / "apt-get.calls").exists()
+    third = at_terminal(["make", "SYSTEM=yes"], "", cwd=tree, env=asks)
+    assert (third.returncode, "[y/N]" in third.stdout) == (0, False)
+    assert "no-such-package" in (tmp_path / "apt-get.calls").read_text()
 
 
 def test_two_makes_at_once_both_end_well(tree):
