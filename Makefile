@@ -2,9 +2,7 @@
 .DEFAULT_GOAL := site
 .DELETE_ON_ERROR:
 .SUFFIXES:
-ifneq ($(findstring t,$(firstword -$(MAKEFLAGS))),)
-$(error make -t would mark files as made that are not; make -n prints what would be made, and changes nothing)
-endif
+$(if $(findstring t,$(firstword -$(MAKEFLAGS))),$(error make -t marks as made what is not made; run make -n))
 # All processors, as notebooks are independent of each other; JOBS=1 for one after the other.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 MAKEFLAGS += --no-builtin-rules

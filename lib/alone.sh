@@ -22,6 +22,5 @@ if [ -z "${unlocked:-}" ]; then
 fi
 for goal; do
     "$make" --no-print-directory "$goal" 9<&-
-    # The first has looked at tools and tables, and made what was missing.
-    [ -n "${unlocked:-}" ] || export LOADCURVE_CHECKED=yes
+    [ -n "${unlocked:-}" ] || export LOADCURVE_CHECKED=yes # tools and tables, by the first
 done

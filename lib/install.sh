@@ -16,14 +16,6 @@ mkdir -p "$parts"
 shares=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 [ "$shares" -le 4 ] || shares=4
 
-packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-installed() { find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l; }
-before=$(installed)
-progress() {
-    fetched=$(cat "$parts"/*.log | grep -c '^Collecting ' || true)
-    echo "Python packages: $fetched of $listed found, $(($(installed) - before)) installed"
-}
-
 install() { # LOG OPTION...
     log=$1
     shift
@@ -39,33 +31,28 @@ failed() { # LOG
 echo "Installing the Python packages of $lock into .venv; this takes about a minute"
 awk -v parts="$parts" -v shares="$shares" '/^[A-Za-z]/ { n++ } n { print > (parts "/" n % shares ".txt") }' "$lock"
 listed=$(cat "$parts"/*.txt | grep -c '^[A-Za-z]')
+packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+installed() { find "$packages" -maxdepth 1 -name '*.dist-info' | wc -l; }
+before=$(installed)
+report() { # one line in five seconds, and none that repeats the last
+    while sleep 5 >/dev/null 2>&1; do
+        fetched=$(cat "$parts"/*.log | grep -c '^Collecting ' || true)
+        now="Python packages: $fetched of $listed found, $(($(installed) - before)) installed"
+        [ "$now" = "${shown:-}" ] || echo "$now"
+        shown="$now"
+    done
+}
 pips=""
-trap 'kill $pips 2>/dev/null || true' EXIT INT TERM
+report &
+reporter=$!
+trap 'kill $reporter $pips 2>/dev/null || true' EXIT INT TERM
 for part in "$parts"/*.txt; do
     install "${part%.txt}.log" --require-hashes -r "$part" &
     pips="$pips $!"
 done
-running() {
-    for pip in $pips; do
-        kill -0 "$pip" 2>/dev/null && return 0
-    done
-    return 1
-}
-shown=""
-waited=0
-while running; do
-    sleep 1
-    waited=$((waited + 1))
-    # One line in five seconds, and none that repeats the last.
-    [ $((waited % 5)) -eq 0 ] || continue
-    now=$(progress)
-    [ "$now" = "$shown" ] || echo "$now"
-    shown="$now"
-done
-set -- "$parts"/*.log
+set -- "$parts"/*.txt
 for pip in $pips; do
-    wait "$pip" || failed "$1"
+    wait "$pip" || failed "${1%.txt}.log"
     shift
 done
-trap - EXIT INT TERM
 [ -z "$edited" ] || install "$parts/edited.log" --no-build-isolation -e "$edited" || failed "$parts/edited.log"

@@ -7,7 +7,6 @@ source: module-level constants ``Tool(…)`` and ``PackageFile(…)`` with liter
 
 import ast
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 LABORATORY = Path(__file__).parent / "loadcurve" / "lab"
@@ -18,30 +17,19 @@ PARAMETERS = {
 }
 
 
-def needs(group: str, folder: Path = LABORATORY) -> list[tuple[str, str]]:
-    """Package and test of everything that the modules of a folder register for a group, in alphabetical order."""
-    found = {
-        (one["package"], one.get("path") or one["name"])
-        for path in folder.rglob("*.py")
-        for one in _registered(path)
-        if one["package"] and one["group"] == group
-    }
-    return sorted(found)
-
-
-def _registered(path: Path) -> Iterator[dict[str, str]]:
-    text = path.read_text("utf-8")
-    if not any(f"{kind}(" in text for kind in PARAMETERS):
-        return
-    for node in ast.parse(text).body:
-        call = node.value if isinstance(node, ast.Assign) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in PARAMETERS:
-            defaults = PARAMETERS[call.func.id]
-            given = dict(zip(defaults, map(ast.literal_eval, call.args), strict=False))
-            named = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
-            yield defaults | given | named
-
-
 if __name__ == "__main__":
-    for package, test in needs(sys.argv[1]):
-        print(package, test)
+    found = set()
+    for path in LABORATORY.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if not any(f"{kind}(" in text for kind in PARAMETERS):
+            continue
+        for node in ast.parse(text).body:
+            call = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in PARAMETERS:
+                defaults = PARAMETERS[call.func.id]
+                given = dict(zip(defaults, map(ast.literal_eval, call.args), strict=False))
+                one = defaults | given | {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+                if one["package"] and one["group"] == sys.argv[1]:
+                    found.add(f"{one['package']} {one.get('path') or one['name']}")
+    for line in sorted(found):
+        print(line)

@@ -66,32 +66,24 @@ esac
 missing="${missing# }"
 
 case "$1" in
-state)
-    if [ -n "$missing" ]; then echo "SYSTEM=${SYSTEM:-ask} missing: $missing"; else echo complete; fi
-    exit 0
-    ;;
+state) exec echo "${missing:+SYSTEM=${SYSTEM:-ask} missing: }${missing:-complete}" ;;
 install) [ -n "$missing" ] || exit 0 ;;
 *) usage ;;
 esac
 
-if [ "${SYSTEM:-ask}" = no ]; then
-    echo "SYSTEM=no: not installed: $missing"
-    exit 0
-fi
-if ! command -v apt-get >/dev/null 2>&1; then
-    echo "This is not Debian or Ubuntu.  What is missing here, by Debian's names: $missing"
+without() { # WHY
+    echo "$1"
     echo "Going on without."
     exit 0
-fi
+}
+[ "${SYSTEM:-ask}" != no ] || without "SYSTEM=no: not installed: $missing"
+command -v apt-get >/dev/null 2>&1 ||
+    without "This is not Debian or Ubuntu.  What is missing here, by Debian's names: $missing"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
-    if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        as_root="sudo -n"
-    else
-        echo "No right to install.  To have all of it, run:  sudo apt-get install --no-install-recommends $missing"
-        echo "Going on without."
-        exit 0
-    fi
+    sudo -n true 2>/dev/null ||
+        without "No right to install.  To have all of it, run:  sudo apt-get install --no-install-recommends $missing"
+    as_root="sudo -n"
 fi
 
 echo "Missing packages: $missing"
@@ -100,10 +92,7 @@ if [ "${SYSTEM:-ask}" = ask ] && [ -z "${CI:-}" ] && { [ -t 0 ] || [ -t 2 ]; }; 
     { printf 'Install them with %s?  [y/N] ' "${as_root:+sudo }apt-get" && read -r answer; } <>/dev/tty >&0 || true
     case "$answer" in
     [yY]*) ;;
-    *)
-        echo "Not installed; going on without.  To install them, run:  make SYSTEM=yes"
-        exit 0
-        ;;
+    *) without "Not installed.  To install them, run:  make SYSTEM=yes" ;;
     esac
 fi
 echo "Installing them with ${as_root:+sudo }apt-get; no service is started (make SYSTEM=no installs nothing)"
@@ -136,12 +125,10 @@ update() {
 }
 log="$idle/log"
 # Old package lists name versions that are gone; then, and only then, fetch new ones.
-if ! install >"$log" 2>&1; then
-    if ! { update && install; } >>"$log" 2>&1; then
-        grep -E '^(E|W):' "$log" | tail -n 3 >&2 || tail -n 3 "$log" >&2
-        echo "Not installed: $missing" >&2
-        echo "Try:  apt-get update && apt-get install --no-install-recommends $missing" >&2
-        echo "or leave the system alone and go on without:  make SYSTEM=no" >&2
-        exit 1
-    fi
+if ! install >"$log" 2>&1 && ! { update && install; } >>"$log" 2>&1; then
+    grep -E '^(E|W):' "$log" | tail -n 3 >&2 || tail -n 3 "$log" >&2
+    echo "Not installed: $missing" >&2
+    echo "Try:  apt-get update && apt-get install --no-install-recommends $missing" >&2
+    echo "or leave the system alone and go on without:  make SYSTEM=no" >&2
+    exit 1
 fi

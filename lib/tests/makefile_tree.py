@@ -50,20 +50,20 @@ def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "
         (tree / folder).mkdir(parents=True)
     for file in (root / "Makefile", root / "lib/packages.py", *root.glob("lib/*.sh"), *root.glob("lib/*.lock")):
         shutil.copy(file, tree / file.relative_to(root))
-    for file in (
-        "lib/pyproject.toml",
-        "mkdocs.yml",
-        "lib/loadcurve/x.py",
-        "lib/loadcurve/site/x.py",
-        "handbook/index.md",
-    ):
+    empty = ("lib/pyproject.toml", "mkdocs.yml", "lib/loadcurve/x.py", "lib/loadcurve/site/x.py", "handbook/index.md")
+    for file in empty:
         (tree / file).touch()
-    for program, text in (("loadcurve", _LOADCURVE.format(python=sys.executable)), ("python", _SITE)):
-        (tree / ".venv/bin" / program).write_text(text)
-        (tree / ".venv/bin" / program).chmod(0o755)
+    write_programs(tree / ".venv/bin", {"loadcurve": _LOADCURVE.format(python=sys.executable), "python": _SITE})
     for name, table in (("1_runs", "runs"), ("2_sockets", "sockets")):
         (tree / "notebooks" / f"{name}.ipynb").write_text(_NOTEBOOK.format(name=name, table=table, study=STUDY))
     (tree / ".venv/ready").touch()
+
+
+def write_programs(folder: Path, programs: dict[str, str]) -> None:
+    """Write programs, each with its text, of which the first line names the interpreter."""
+    for name, text in programs.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
 
 
 def environment(tree: Path) -> dict[str, str]:
@@ -74,16 +74,15 @@ def environment(tree: Path) -> dict[str, str]:
 
 def run_make(tree: Path, *goals: str) -> subprocess.CompletedProcess:
     """Run make in the tree."""
-    return subprocess.run(
-        ["make", *goals], cwd=tree, env=environment(tree), capture_output=True, text=True, timeout=300, check=False
-    )
+    return run(["make", *goals], cwd=tree, env=environment(tree))
 
 
-def at_terminal(argv: list, answer: str, **options) -> subprocess.CompletedProcess:
-    """Run a command with a terminal of its own, where a person types an answer; stderr is in stdout."""
-    spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
-    argv = [sys.executable, "-c", spawn, *argv]
-    return subprocess.run(argv, input=answer, capture_output=True, text=True, timeout=300, check=False, **options)
+def run(argv: list[str], answer: str | None = None, **options) -> subprocess.CompletedProcess:
+    """Run a command; with an answer, at a terminal where a person types it, which has stderr in stdout."""
+    if answer is not None:
+        spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+        argv = [sys.executable, "-c", spawn, *argv]
+    return subprocess.run(argv, input=answer or "", capture_output=True, text=True, timeout=300, check=False, **options)
 
 
 def executed(done: subprocess.CompletedProcess) -> set[str]:

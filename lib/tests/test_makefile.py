@@ -3,10 +3,9 @@
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
-from makefile_tree import at_terminal
+from makefile_tree import run, write_programs
 
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
@@ -30,23 +29,11 @@ def make(root):
     if not (root / "build" / "site" / "index.html").exists():
         pytest.fail("the handbook is not built: run make first (make test does)")
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-
-    def ask(*argv):
-        done = subprocess.run(["make", *argv], cwd=root, env=env, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout
-
-    return ask
-
-
-def would_do(make, changed):
-    _, said = make("-n", "-W", changed, "build/tidy.stamp", "build/site/index.html")
-    executed = set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said))
-    return executed, "-m loadcurve.site" in said, "loadcurve tidy" in said
+    return lambda *argv: run(["make", *argv], cwd=root, env=env)
 
 
 def test_nothing_is_left_to_do(make):
-    code, said = make("-q")
-    assert code == 0, said
+    assert make("-q").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -72,43 +59,34 @@ def test_nothing_is_left_to_do(make):
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):
-    executed, built, ingested = would_do(make, changed)
-    assert executed == notebooks
-    assert built, "the site is built again"
-    assert ingested == ("loadcurve/units" in changed)
+    said = make("-n", "-W", changed, "build/tidy.stamp", "build/site/index.html").stdout
+    assert set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)) == notebooks
+    assert "-m loadcurve.site" in said, "the site is built again"
+    assert ("loadcurve tidy" in said) == ("loadcurve/units" in changed)
 
 
-def test_help_lists_every_public_target(make, root):
-    _, said = make("help")
-    listed = {line.split()[0] for line in said.splitlines()}
-    phony = set(re.findall(r"^\.PHONY: ([a-z-]+)", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
-    assert listed == phony
+def test_help_lists_every_public_target_and_the_readme_names_no_other(make, root):
+    listed = {line.split()[0] for line in make("help").stdout.splitlines()}
+    assert listed == set(re.findall(r"^\.PHONY: ([a-z-]+)", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
     assert {"site", "test", "lab-test", "lint", "serve", "lab", "clean", "help"} <= listed
-
-
-def test_the_readme_names_targets_that_exist(root):
-    named = set(re.findall(r"(?:`|\$ )make ([a-z-]+)\b", (root / "README.md").read_text("utf-8")))
-    assert named <= set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|\$ )make ([a-z-]+)\b", (root / "README.md").read_text("utf-8"))) <= listed
 
 
 @pytest.mark.parametrize("what", ["lab-tools", "lab-test", "browser"])
 def test_the_state_of_the_system_is_one_line(root, what):
-    argv = ["sh", "lib/system.sh", "state", what]
-    done = subprocess.run(
-        argv, cwd=root, env={**os.environ, "SYSTEM": "no"}, capture_output=True, text=True, check=True
-    )
-    assert re.fullmatch(r"complete\n|SYSTEM=no missing: [a-z0-9. -]+\n", done.stdout)
+    done = run(["sh", "lib/system.sh", "state", what], cwd=root, env={**os.environ, "SYSTEM": "no"})
+    assert re.fullmatch(r"complete\n|SYSTEM=no missing: [a-z0-9. -]+\n", done.stdout), done
 
 
 @pytest.mark.parametrize("argv", [[], ["install"], ["state", "all"], ["remove", "browser"]])
 def test_the_systems_script_says_how_it_is_used(root, argv):
-    done = subprocess.run(["sh", "lib/system.sh", *argv], cwd=root, capture_output=True, text=True, check=False)
+    done = run(["sh", "lib/system.sh", *argv], cwd=root)
     assert done.returncode == 2
     assert done.stderr == "usage: lib/system.sh state|install lab-tools|lab-test|browser\n"
 
 
 # A package manager: `install` works once `update` did, and `update` works when nobody holds the lock any more.
-APT = """#!/bin/sh
+APT = """
 case "$1 $2" in
 update*)
     [ -e "$HOLDER" ] && { echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1"; exit 100; }
@@ -121,42 +99,37 @@ esac
 
 
 @pytest.fixture
-def system(root, tmp_path):
-    """Runs lib/system.sh where Chromium is missing, and stubs stand for the programs that install it."""
+def install_chromium(root, tmp_path, monkeypatch):
+    """Runs lib/system.sh where stubs stand for the programs that install, with what apt is asked in `updated`."""
     (programs := tmp_path / "bin").mkdir()
-    holder, updated = tmp_path / "holder", tmp_path / "updated"
+    for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch", "true"):
+        if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+            (programs / tool).symlink_to(found)
+    script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
+    (tmp_path / "system.sh").write_text(script)
 
-    def run(uid=0, apt=APT, answer=None, **given):
-        stubs = {"apt-get": apt, "sudo": '#!/bin/sh\nshift\nexec "$@"\n', "id": f"#!/bin/sh\necho {uid}\n"}
+    def install(uid, apt=APT, answer=None, **given):
         # Whoever holds the lock lets go of it while the script sleeps.
-        for name, text in (stubs | {"sleep": '#!/bin/sh\nrm -f "$HOLDER"\n'}).items():
-            (programs / name).write_text(text)
-            (programs / name).chmod(0o755)
-        for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch", "true"):
-            if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
-                (programs / tool).symlink_to(found)
-        script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
-        (tmp_path / "system.sh").write_text(script)
-        env = {"PATH": str(programs), "HOLDER": str(holder), "UPDATED": str(updated), "TMPDIR": str(tmp_path)} | given
-        argv = ["sh", str(tmp_path / "system.sh"), "install", "browser"]
-        if answer is not None:
-            return at_terminal(argv, answer, env=env)
-        return subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        stubs = {"sleep": 'rm -f "$HOLDER"', "sudo": 'shift\nexec "$@"', "id": f"echo {uid}", "apt-get": apt}
+        write_programs(programs, {name: f"#!/bin/sh\n{text}\n" for name, text in stubs.items()})
+        places = {"HOLDER": tmp_path / "holder", "UPDATED": tmp_path / "updated", "TMPDIR": tmp_path}
+        env = {"PATH": str(programs)} | {name: str(path) for name, path in places.items()} | given
+        return run(["sh", str(tmp_path / "system.sh"), "install", "browser"], answer, env=env)
 
-    run.holder, run.updated = holder, updated
-    return run
+    return install
 
 
 @pytest.mark.parametrize("state", ["free", "locked", "offline"])
-def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(system, state):
+def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(install_chromium, tmp_path, state):
     if state == "locked":
-        system.holder.touch()
-    done = system(apt=APT.replace('touch "$UPDATED"', "exit 100") if state == "offline" else APT)
+        (tmp_path / "holder").touch()
+    done = install_chromium(0, APT.replace('touch "$UPDATED"', "exit 100") if state == "offline" else APT)
     if state == "offline":
         assert done.returncode == 1 and "make SYSTEM=no" in done.stderr, done
     else:
-        assert (done.returncode, done.stderr, system.holder.exists()) == (0, "", False)
-        assert "DPkg::Lock::Timeout=" in system.updated.read_text() and "chromium" in system.updated.read_text()
+        assert (done.returncode, done.stderr, (tmp_path / "holder").exists()) == (0, "", False)
+        asked = (tmp_path / "updated").read_text()
+        assert "DPkg::Lock::Timeout=" in asked and "chromium" in asked
 
 
 @pytest.mark.parametrize(
@@ -164,21 +137,21 @@ def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(syste
     [
         ({"answer": "y\n"}, True, True),
         ({"answer": "n\n"}, True, False),
-        ({"answer": "\n"}, True, False),
-        ({"answer": "\x04"}, True, False),
+        ({"answer": "\x04"}, True, False),  # the end of input
         ({"answer": "", "SYSTEM": "yes"}, False, True),
         ({"answer": "", "SYSTEM": "no"}, False, False),
         ({"answer": "", "CI": "true"}, False, True),
-        ({"SYSTEM": "no"}, False, False),
-        ({}, False, True),
+        ({}, False, True),  # no terminal
     ],
 )
-def test_packages_are_named_first_and_a_person_at_a_terminal_is_asked(system, given, asked, installed):
-    done = system(uid=1000, **given)
+def test_packages_are_named_first_and_a_person_at_a_terminal_is_asked(
+    install_chromium, tmp_path, given, asked, installed
+):
+    done = install_chromium(1000, **given)
     said = done.stdout.partition("Installing")[0]
     assert done.returncode == 0 and "chromium" in said, done
     assert ("Install them with sudo apt-get?  [y/N]" in said) == asked
-    assert system.updated.exists() == installed == ("Installing them with sudo apt-get" in done.stdout)
+    assert (tmp_path / "updated").exists() == installed == ("Installing them with sudo apt-get" in done.stdout)
 
 
 PIP = """#!/bin/sh
@@ -192,13 +165,10 @@ exit "$CODE"
 def test_each_locked_package_is_installed_by_one_of_several_pips(root, tmp_path, code):
     (tmp_path / "packages").mkdir()
     lock = root / "lib/requirements.lock"
-    (python := tmp_path / "python").write_text(PIP)
-    python.chmod(0o755)
-    argv = ["sh", str(root / "lib/install.sh"), str(python), str(lock)]
-    env = os.environ | {"CODE": str(code)}
-    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    write_programs(tmp_path, {"python": PIP})
+    argv = ["sh", root / "lib/install.sh", tmp_path / "python", lock]
+    done = run(argv, cwd=tmp_path, env=os.environ | {"CODE": str(code)})
     taken = [line for part in tmp_path.glob("taken.*") for line in part.read_text().splitlines()]
     listed = lock.read_text().splitlines()
     assert sorted(taken) == sorted(listed[next(n for n, line in enumerate(listed) if not line.startswith("#")) :])
-    assert done.returncode == code, done
-    assert ("were not installed; build/pip/" in done.stderr) == bool(code)
+    assert (done.returncode, "were not installed; build/pip/" in done.stderr) == (code, bool(code)), done

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from makefile_tree import STUDY, at_terminal, environment, executed, make_tree, run_make
+from makefile_tree import STUDY, environment, executed, make_tree, run, run_make, write_programs
 
 pytestmark = pytest.mark.slow
 
@@ -111,19 +111,15 @@ def test_damaged_products_are_built_again_and_a_dry_run_changes_nothing(tree):
 def test_a_person_who_installs_nothing_gets_the_site_of_recorded_data(tree, tmp_path):
     (tree / "lib/loadcurve/lab").mkdir()
     (tree / "lib/loadcurve/lab/x.py").write_text('X = Tool("nowhere", "", "", "no-such-package", group="lab-tools")\n')
-    for name, text in {"apt-get": 'echo "$@" >>"$0.calls"', "id": "echo 0"}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
+    write_programs(tmp_path, {"apt-get": '#!/bin/sh\necho "$@" >>"$0.calls"\n', "id": "#!/bin/sh\necho 0\n"})
     asks = {k: v for k, v in environment(tree).items() if k not in ("SYSTEM", "CI")}
     asks["PATH"] = f"{tmp_path}:{asks['PATH']}"
-    first, second = (at_terminal(["make"], answer, cwd=tree, env=asks) for answer in ("n\n", ""))
+    first, second = (run(["make"], answer, cwd=tree, env=asks) for answer in ("n\n", ""))
     assert first.returncode == 0 and executed(first) == {"1_runs", "2_sockets"}, first
     assert "Missing packages: no-such-package" in first.stdout and "make SYSTEM=yes" in first.stdout
-    assert (second.returncode, "[y/N]" in second.stdout) == (0, False), (
-        "the answer holds until other packages are missing"
-    )
+    assert (second.returncode, "[y/N]" in second.stdout) == (0, False), "the answer holds while the same is missing"
     assert not (tmp_path / "apt-get.calls").exists()
-    third = at_terminal(["make", "SYSTEM=yes"], "", cwd=tree, env=asks)
+    third = run(["make", "SYSTEM=yes"], "", cwd=tree, env=asks)
     assert (third.returncode, "[y/N]" in third.stdout) == (0, False)
     assert "no-such-package" in (tmp_path / "apt-get.calls").read_text()
 
@@ -143,20 +139,14 @@ def test_two_makes_at_once_both_end_well(tree):
     assert "loadcurve" not in out, "the first has made all of it"
 
 
-@pytest.mark.parametrize(
-    ("uid", "argv"),
-    [
-        (0, "lab --allow-root notebooks/01_your_own_files.ipynb"),
-        (1000, "lab notebooks/01_your_own_files.ipynb"),
-    ],
-)
-def test_jupyter_opens_for_root_too_and_says_so(tree, tmp_path, monkeypatch, uid, argv):
-    for path, text in ((tree / ".venv/bin/jupyter", 'echo "argv: $*"'), (tmp_path / "id", f"echo {uid}")):
-        path.write_text(f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
+@pytest.mark.parametrize(("uid", "options"), [(0, "--allow-root "), (1000, "")])
+def test_jupyter_opens_for_root_too_and_says_so(tree, tmp_path, monkeypatch, uid, options):
+    write_programs(tree / ".venv/bin", {"jupyter": '#!/bin/sh\necho "argv: $*"\n'})
+    write_programs(tmp_path, {"id": f"#!/bin/sh\necho {uid}\n"})
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     done = run_make(tree, "jupyter")
-    assert done.returncode == 0 and f"argv: {argv}\n" in done.stdout, done.stderr
+    argv = f"argv: lab {options}notebooks/01_your_own_files.ipynb\n"
+    assert done.returncode == 0 and argv in done.stdout, done.stderr
     assert ("runs as root" in done.stdout) == (uid == 0)
 
 
