@@ -150,18 +150,14 @@ def find_saturation_of_runs(connections: ArrayLike, throughput_rps: ArrayLike, l
     number, throughput, _ = known_runs(connections, throughput_rps)
     demand, least = (find(connections, throughput_rps, level) for find in (find_demand, find_latency_min))
     (_, busy, high), (_, light, low) = (_highest(number, values, level) for values in (throughput, throughput / number))
-    found, apart = (
-        find_ratio(throughput[number == busy], throughput[number == light] / light, level),
-        find_saturation(demand, least),
-    )
+    found = find_ratio(throughput[number == busy], throughput[number == light] / light, level)
+    apart = find_saturation(demand, least)
     # Where one was chosen among more means than the other, its bias remains.
     lo, hi = (apart.lo if high > low else found.lo), (apart.hi if low > high else found.hi)
     where = f"X_max / (X / N)_max, Fieller's interval over the runs at N = {busy:g} and N = {light:g}"
     if high != low:
         where += f", widened for the choice among {high} and {low} levels"
-    return replace(
-        found, lo=min(lo, found.lo), hi=max(hi, found.hi), method=where, warnings=(*apart.warnings, *found.warnings)
-    )
+    return replace(apart, lo=min(lo, found.lo), hi=max(hi, found.hi), method=where)
 
 
 def _reciprocal(found: Estimate, method: str, warnings: list[str]) -> Estimate:

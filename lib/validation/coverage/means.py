@@ -1,6 +1,6 @@
 """Coverage of the intervals of one mean or quantile: over repeats and their levels, after a stop rule or a plan."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -145,7 +145,7 @@ def _nested(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
     }
 
 
-_SETTINGS = {
+_SETTINGS: dict[str, Callable[..., dict[tuple[str, str], float]]] = {
     "normal": _normal,
     "lognormal, σ 0.5": _skewed,
     "lognormal, scatter 100 %": partial(_skewed, skew=_WIDE),

@@ -38,12 +38,7 @@ def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array
     the American Statistical Association 102(477), 2007, equation 43.  Of the logarithm, as a factor of two too much is
     as wrong as a factor of two too little, and no curve that rises far outweighs the others.
 
-    Parameters
-    ----------
-    lo, hi, observed : numpy.ndarray
-        In units of the last throughput that was seen.
-    level : float
-        Of the interval, 0 < level < 1.
+    The ends and the observed value are in units of the last throughput that was seen.
 
     Examples
     --------
@@ -68,20 +63,8 @@ def weighted_quantile(values: Array, weights: Array, end: float) -> float:
 class Constants:
     """Every candidate's error and band at every point, so that any subset of the curves can choose.
 
-    Parameters
-    ----------
-    outlook : Outlook
-        Of all points, m.
-    observed : numpy.ndarray, shape (m,)
-        Throughput measured there, in units of the last that was seen.
-    weights : numpy.ndarray, shape (m,)
-        How much each point counts: each curve as much as any other.
-    plateau : numpy.ndarray of bool, shape (m,)
-        Whether the point is of a curve on a plateau.
-    authors : numpy.ndarray, shape (m,)
-        Whose curve it is.
-    level : float
-        Of the bands.
+    Of m points: the `outlook`; what was `observed`, in units of the last throughput that was seen; how much each
+    counts; whether its curve is on a plateau; and its author.  `level` is that of the bands.
     """
 
     def __init__(

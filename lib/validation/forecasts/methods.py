@@ -149,7 +149,8 @@ def _held_back(
     curves: pd.DataFrame, level: float
 ) -> tuple[pd.DataFrame, dict[int, tuple[Array, Array]], Outlook, Constants]:
     """Split each curve, and let all laws predict what is held back, in units of the last seen throughput."""
-    tables, seen, outlooks = [], {}, []
+    tables: list[pd.DataFrame] = []
+    seen, outlooks = {}, []
     for levels, (curve, rows) in product(SEEN, curves.groupby("curve", sort=False)):
         rows = rows.sort_values("connections")
         number, throughput = (rows[name].to_numpy(float) for name in ("connections", "throughput_rps"))

@@ -39,19 +39,9 @@ _DAMPING = 0.8
 class Departure:
     """How throughput goes on beyond the last level: parts of the forecasts, and how far it departs from them.
 
-    Attributes
-    ----------
-    laws, trend : float
-        Part of the growth by the laws that is expected where throughput rises at the end, and of the damped trend where
-        it falls; the rest holds the last value.
-    scatter : float
-        Part a of the scatter about the laws by which the departure widens after one doubling.
-    slope : float
-        Part b of the last slope that adds to it.
-    below : float
-        How many times wider the departure is below the prediction than above.
-    power : float
-        Exponent p of the doublings with which it widens.
+    `laws` and `trend` are the parts of the laws' growth, where throughput rises at the end, and of the damped trend,
+    where it falls.  `scatter` is a, `slope` b and `power` p of the width above the prediction; below it is `below`
+    times as wide.
     """
 
     laws: float
@@ -71,20 +61,9 @@ all curves and without each author's."""
 class Outlook:
     """Predictions of log X at m loads before any departure; those of several curves can be joined.
 
-    Attributes
-    ----------
-    centre : numpy.ndarray, shape (m, k)
-        Equally probable values of the mean of log X, by the laws.
-    last : numpy.ndarray, shape (m,)
-        log X at the last level.
-    doublings : numpy.ndarray, shape (m,)
-        log₂(N / N_n), 0 within the levels.
-    slope : numpy.ndarray, shape (m,)
-        Growth of log X between the last two levels per doubling of the load.
-    level_variance : numpy.ndarray, shape (m,)
-        Variance with which the level of the curve is known.
-    run_variance : numpy.ndarray, shape (m,)
-        Variance of one further run about the mean.
+    `centre` (m, k) holds equally probable values of the mean of log X by the laws, `last` (m,) its value at the last
+    level, `doublings` log₂(N / N_n), 0 within the levels, and `slope` the growth of log X between the last two levels
+    per doubling.  `level_variance` is how well the level of the curve is known, `run_variance` that of one further run.
     """
 
     centre: Array
