@@ -1,4 +1,4 @@
-"""How fast the models are, against SciPy's own fit of the same curves in the same run, and how well they predict."""
+"""How fast the models are, against SciPy's own fit of the same curves in the same run."""
 
 from pathlib import Path
 
@@ -56,40 +56,4 @@ def tournament(_: Path) -> None:
     say("tournament with bands, 10 points", f"{took:.2f} s", "≤ 0.5 s", took <= 0.5)
 
 
-def forecast(_: Path) -> None:
-    """How well every method predicts the last levels of the published curves, cross-validated over their authors."""
-    from loadcurve import read_published, read_published_entries
-    from loadcurve.models.scaling import DEPARTURE
-    from validation.forecasts import choose_departure, forecast_curves, summarise_forecasts
-    from validation.forecasts.baselines import BASELINES
-    from validation.forecasts.methods import TOURNAMENT
-
-    curves = read_published("scaling_curves", "curves").rename(
-        columns={"load": "connections", "throughput": "throughput_rps"}
-    )
-    sources = read_published_entries("scaling_curves", "curves").set_index("id")["source"]
-    authors = read_published_entries("scaling_curves", "sources").set_index("id")["author"]
-    curves["author"] = curves["curve"].map(sources).map(authors)
-    enough = curves["curve"].nunique() >= 120 and sources.nunique() >= 40
-    say("published curves, publications", f"{curves['curve'].nunique()}, {sources.nunique()}", "≥ 120, 40", enough)
-    summary = summarise_forecasts(forecast_curves(curves))
-    for kind, rows in summary.groupby("kind"):
-        ours = rows.set_index("method").loc[TOURNAMENT]
-        for row in rows.itertuples():
-            figures = (
-                f"error {row.median_error_ratio:.3f}, coverage {row.coverage_ratio:.3f}, "
-                f"width {row.median_width_ratio:.3f}, interval score {row.interval_score:.3f}"
-            )
-            if row.method == TOURNAMENT:
-                say(f"{kind}: {row.method}", figures, "coverage 0.85 to 0.95", 0.85 <= row.coverage_ratio <= 0.95)
-            else:
-                beaten = (
-                    ours["median_error_ratio"] < row.median_error_ratio and ours["interval_score"] < row.interval_score
-                )
-                needed = row.method in BASELINES
-                say(f"{kind}: {row.method}", figures, "beaten in both" if needed else "-", beaten or not needed)
-    chosen = choose_departure(curves)
-    say("constants chosen on all curves", str(chosen), "those in use", chosen == DEPARTURE)
-
-
-CASES = {case.__name__: case for case in (bootstrap, network, tournament, forecast)}
+CASES = {case.__name__: case for case in (bootstrap, network, tournament)}

@@ -217,7 +217,12 @@ def forecast_bands():
 
 
 def forecasts():
-    rows = [("tournament", 0.1), ("tournament", -0.2), ("usl as people write it", math.nan), ("usl", 5.0)]
+    rows = [
+        ("stack of forecasts", 0.1),
+        ("stack of forecasts", -0.2),
+        ("usl as people write it", math.nan),
+        ("usl", 5.0),
+    ]
     return pd.DataFrame(rows, columns=["method", "error_ratio"])
 
 
@@ -1388,10 +1393,10 @@ def test_plot_forecast():
 def test_plot_forecast_errors():
     ax = plots.plot_forecast_errors(forecasts())
     lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
-    below_first, above = (np.interp(error, *zip(*lines["tournament"], strict=True)) for error in (0.15, 0.21))
+    below_first, above = (np.interp(error, *zip(*lines["stack of forecasts"], strict=True)) for error in (0.15, 0.21))
     assert (below_first, above) == (0.5, 1.0)
     assert lines["usl as people write it"] == lines["_usl"] == []  # without a forecast, or off by more than is drawn
-    assert legend(ax) == ["tournament", "usl as people write it", "other methods"]
+    assert legend(ax) == ["stack of forecasts", "usl as people write it", "other methods"]
 
 
 def test_plot_capacity():

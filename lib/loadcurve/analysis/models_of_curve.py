@@ -139,7 +139,8 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
     )
     demand = add("demand", "Service demand of the limiting resource, D", "s", lambda: models.find_demand(*axes, level))
     if least and demand:
-        add("saturation", "Saturation N* = R_min/D, connections", "", lambda: models.find_saturation(demand, least))
+        name = "Saturation N* = R_min/D, connections"
+        add("saturation", name, "", lambda: models.find_saturation_of_runs(*axes, level))
     if len(levels) < MIN_LEVELS:
         missing["Universal Scalability Law"] = f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
         return None

@@ -85,37 +85,16 @@ _CHANGES = {
 
 
 def add_bodies(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs with the body that each was launched for, and the bytes of a response with its header.
-
-    Parameters
-    ----------
-    runs, factors : pandas.DataFrame
-        Tables of a study whose factor is ``….body_bytes``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `runs`, with ``body_bytes`` and ``payload_bytes``.
-    """
+    """Return the runs with ``body_bytes``, for which each was launched, and ``payload_bytes`` with the header."""
     levels = factors[factors["factor"].str.endswith("body_bytes")].set_index("run_id")["number"]
     payload = (runs["received_bytes"] / runs["requests"]).round()
     return runs.assign(body_bytes=runs["run_id"].map(levels), payload_bytes=payload)
 
 
 def compare_sizes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of `response_sizes` by congestion control and size, with the rate of the wire model.
+    """Return the runs of `response_sizes` with ``setting``, ``variant`` (such as ``reno_1299``) and ``model_rps``.
 
     The model is a server with a time for each request, segment and byte, fitted to the sizes under reno.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        From `add_bodies`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `runs`, with ``setting`` (label), ``variant`` (such as ``reno_1299``) and ``model_rps``.
     """
     ordered = runs.sort_values(["variant", "body_bytes"], ascending=[False, True])
     reno = ordered["variant"] == "reno"
@@ -130,23 +109,9 @@ def compare_sizes(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_size(trials: pd.DataFrame, link_bps: float, full_ratio: float, server_rps: float) -> dict[str, float]:
-    """Return the smallest body that fills a link by the wire model, for a server whose rate is known.
+    """Return ``body_bytes``, the smallest that fills a link by the wire model, for a server whose rate is known.
 
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        Runs of `nginx_saturating_size` from `add_bodies`: they show the length of the header.
-    link_bps : float
-        Rate of the link, bit/s.
-    full_ratio : float
-        Share of the link's rate from which on it counts as full, 0 to 1.
-    server_rps : float
-        Rate of the server, such as connections / delay.
-
-    Returns
-    -------
-    dict
-        ``header_bytes`` and ``body_bytes``.
+    The trials show ``header_bytes``; from `full_ratio` of its rate on the link counts as full.
     """
     header = float((trials["payload_bytes"] - trials["body_bytes"]).median())
     payload = wire.smallest_payload_bytes(full_ratio * link_bps, 1 / server_rps, least_bytes=header, wire=SHAPER)
@@ -156,19 +121,7 @@ def predict_size(trials: pd.DataFrame, link_bps: float, full_ratio: float, serve
 def miss_of_search(answer: pd.Series, predicted_bytes: float, level: float = 0.95) -> Estimate:
     """Return by which ratio the size that a search found differs from a predicted one.
 
-    Parameters
-    ----------
-    answer : pandas.Series
-        ``lower`` and ``upper`` of the search, from `loadcurve.ingest.answers.read_answers`.
-    predicted_bytes : float
-        Predicted size, > 0.
-    level : float
-        Confidence level of each end of the search.
-
-    Returns
-    -------
-    Estimate
-        Ratio of the smallest size that filled the link − 1; the interval begins at the largest size that did not.
+    The value is of the smallest size that filled the link; the interval begins at the largest size that did not.
     """
     lower, upper = (float(answer[end]) / predicted_bytes - 1 for end in ("lower", "upper"))
     return Estimate(upper, lower, upper, level, "search")
@@ -182,22 +135,8 @@ def read_design(study: str) -> Study:
 def numbers_of_search(trials: pd.DataFrame, answer: pd.Series, study: Study) -> dict[str, Estimate | float]:
     """Return the smallest size that filled the link of `nginx_saturating_size`, beside two predictions.
 
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        Runs of the study from `add_bodies`.
-    answer : pandas.Series
-        Where the search ended, from `loadcurve.ingest.answers.read_answers`.
-    study : Study
-        The study with its link, its wait and its search.
-
-    Returns
-    -------
-    dict
-        ``found_size`` and ``below_size``, the ends of the search; ``predicted_size`` from the settings alone (rate
-        of the server = connections / wait) and ``by_rate_size`` from the measured rate of the shortest responses, with
-        ``size_miss_ratio`` and ``by_rate_miss_ratio``, `Estimate`; ``search_link_bps search_header settings_rps
-        shortest_rps search_full_ratio search_trials``.
+    ``found_size`` and ``below_size`` are the ends of the search; ``predicted_size`` is from the settings alone (rate of
+    the server = connections / wait), ``by_rate_size`` from the measured rate of the shortest responses.
     """
     link_bps, search = float(study.links["S1"]["rate_bps"]), study.search or {}
     full_ratio = 1 - search["saturating_size"]["tolerance_ratio"]
@@ -230,17 +169,9 @@ def mixed_rate_rps(runs: pd.DataFrame) -> float:
 
 
 def numbers_of_rerun(runs: Mapping[str, pd.DataFrame]) -> dict[str, Estimate | float]:
-    """Return what the settings of each study change, and the mean rate of each setting.
+    """Return ``NAME_ratio`` for each change within blocks, and the mean rate ``SETTING_mean_rps`` of each setting.
 
-    Parameters
-    ----------
-    runs : mapping of str to pandas.DataFrame
-        Name of each recorded study → its runs; those of `response_sizes` from `compare_sizes`.
-
-    Returns
-    -------
-    dict
-        ``NAME_ratio`` for each change within blocks, `Estimate`, and ``SETTING_mean_rps`` for each setting, requests/s.
+    The runs of `response_sizes` are those of `compare_sizes`.
     """
     found: dict[str, Any] = {}
     for study, made in runs.items():

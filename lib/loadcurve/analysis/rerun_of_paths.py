@@ -26,20 +26,9 @@ LOSSES = {"lossy": 0.01, "delayed_lossy": 0.01, "reno_half": 0.005, "reno_1": 0.
 
 
 def compare_exchanges(runs: pd.DataFrame, connections: int = 64) -> pd.DataFrame:
-    """Return the runs with short responses, and the rate of the model of a lost packet.
+    """Return the runs of `SHORT` responses with ``setting`` and ``model_rps``, the rate of the model of a lost packet.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of `lossy_path`.
-    connections : int
-        Connections of these runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Runs of `SHORT` with ``setting`` (label) and ``model_rps``: connections / response time, whose round trip is the
-        measured one of the same path without loss; NaN for these.
+    It is connections / response time, whose round trip is the measured one of the same path without loss; NaN there.
     """
     ordered = label_settings(runs, SHORT)
     without = {"lossy": "clean", "delayed_lossy": "delayed"}
@@ -52,22 +41,10 @@ def compare_exchanges(runs: pd.DataFrame, connections: int = 64) -> pd.DataFrame
 
 
 def compare_transfers(runs: pd.DataFrame, round_trip_s: float, connections: int = 4) -> pd.DataFrame:
-    """Return the runs with long responses, and the rates of the two models of reno.
+    """Return the runs of `LONG` responses with ``setting``, ``throughput_rps`` and the rates of two models of reno.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of `lossy_path`.
-    round_trip_s : float
-        Round trip of the path, in s.
-    connections : int
-        Connections of these runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Runs of `LONG` with ``setting`` (label), ``throughput_rps`` (from the bytes received, which include
-        unfinished responses), and for reno ``model_rps`` (Mathis: no timeouts) and ``timeouts_rps`` (RFC 5348).
+    The throughput is from the bytes received, which include unfinished responses; ``model_rps`` is Mathis's, without
+    timeouts, ``timeouts_rps`` that of RFC 5348.
     """
     ordered = label_settings(runs, LONG)
     ordered["throughput_rps"] = ordered["received_bytes_per_s"] / _LONG_BYTES
@@ -84,18 +61,9 @@ def round_trip_s(runs: pd.DataFrame, connections: int = 64) -> float:
 
 
 def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[str, Estimate | float]:
-    """Return the rates with loss, and by which ratio they differ from the models.
+    """Return the mean rate ``SETTING_rps`` of each setting, and by which ratio it differs from the models.
 
-    Parameters
-    ----------
-    exchanges, transfers : pandas.DataFrame
-        From `compare_exchanges` and `compare_transfers`.
-
-    Returns
-    -------
-    dict
-        ``SETTING_rps``, the mean rate, for each setting; ``SETTING_miss_ratio``, `Estimate`, where a model gives a
-        rate; ``SETTING_timeouts_ratio``, the same against RFC 5348.
+    ``SETTING_miss_ratio`` is against ``model_rps``, ``SETTING_timeouts_ratio`` against RFC 5348.
     """
     means = pd.concat([exchanges, transfers]).groupby("variant")["throughput_rps"].mean()
     missed = misses_of_model(exchanges) | misses_of_model(transfers)
@@ -108,15 +76,7 @@ def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[s
 
 
 def misses_of_model(compared: pd.DataFrame, column: str = "model_rps") -> dict[str, Estimate]:
-    """Return by which ratio the mean rate of each setting differs from its model, by name of the setting.
-
-    Parameters
-    ----------
-    compared : pandas.DataFrame
-        From `compare_exchanges` or `compare_transfers`.
-    column : str
-        The model.
-    """
+    """Return by which ratio the mean rate of each setting differs from its model, by name of the setting."""
     found = {}
     for variant, rows in compared.dropna(subset=[column]).groupby("variant", sort=False):
         mean, model = find_mean(rows["throughput_rps"]), float(np.mean(rows[column]))

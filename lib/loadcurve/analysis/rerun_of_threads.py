@@ -89,7 +89,7 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
     pool = pool[pool.groupby("threads")["run_id"].transform("size") >= _FEWEST_RUNS]
     plateau = models.find_demand(pool["threads"], pool["throughput_rps"])
-    crossing = models.find_saturation(plateau, models.find_latency_min(pool["threads"], pool["throughput_rps"]))
+    crossing = models.find_saturation_of_runs(pool["threads"], pool["throughput_rps"])
     few = pool[pool["threads"].between(0.25 * crossing.value, 0.75 * crossing.value)]
     page_cpu = stats.find_mean(few["busy_ratio"] / few["throughput_rps"])
     formula = models.find_threads_to_fill(page_cpu, wait_s)

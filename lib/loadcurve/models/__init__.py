@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         find_saturation,
         saturation_connections,
     )
-    from loadcurve.models.demand import find_demand, find_latency_min
+    from loadcurve.models.demand import find_demand, find_latency_min, find_saturation_of_runs
     from loadcurve.models.fit import Fit, summarise_fit
     from loadcurve.models.gain import summarise_gain
     from loadcurve.models.laws import (
@@ -84,6 +84,7 @@ __all__ = [
     "find_peak",
     "find_peak_throughput",
     "find_saturation",
+    "find_saturation_of_runs",
     "find_threads_to_fill",
     "fit_usl",
     "forced_flow_rps",

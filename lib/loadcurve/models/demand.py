@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
 from loadcurve.models._runs import group_runs, known_runs
+from loadcurve.models.bounds import find_saturation
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
+from loadcurve.stats.ratio import find_ratio
 
 # Of 1 − level, what goes to the lower end where the best of several means is taken: its upper end is hardly ever missed
 # then, and in simulation this share gives 93 to 97 % where level is 95 % (validation.coverage.resources).
@@ -72,7 +74,7 @@ def find_demand(connections: ArrayLike, throughput_rps: ArrayLike, level: float 
         )
     if x_max.lo <= 0:
         warnings.append("the interval of the highest throughput reaches 0: the demand has no upper end")
-    return _reciprocal(x_max, f"1 / mean throughput at N = {best:g}, {near}", warnings)  # D = U / X at U = 1
+    return _reciprocal(x_max, f"1 / mean throughput at N = {best:g}, {_how(near)}", warnings)  # D = U / X at U = 1
 
 
 def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95) -> Estimate:
@@ -117,7 +119,45 @@ def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: f
         )
     if rate.lo <= 0:
         warnings.append("the interval of the throughput reaches 0: the least response time has no upper end")
-    return _reciprocal(rate, f"N / mean throughput at N = {best:g}, {near}", warnings)
+    return _reciprocal(rate, f"N / mean throughput at N = {best:g}, {_how(near)}", warnings)
+
+
+def find_saturation_of_runs(connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95) -> Estimate:
+    """Saturation point N* = R_min / D of a closed loop, from its runs: X_max over the highest X / N, with their ratio.
+
+    Parameters
+    ----------
+    connections, throughput_rps, level
+        As for `find_demand`.
+
+    Returns
+    -------
+    Estimate
+        N* in connections, with the value and the warnings of `find_saturation` and Fieller's interval for the runs of
+        the two levels.  The largest of several means are both biased upwards, so their ratio hardly is; where one is
+        chosen among more means than the other, that end is at least the one of `find_saturation`.
+
+    Raises
+    ------
+    ValueRuleError
+        When the arrays differ in length, hold no pair, or break their rules.
+
+    Examples
+    --------
+    >>> print(find_saturation_of_runs([1, 1, 8, 8, 8, 32, 32, 32], [99, 101, 398, 400, 402, 389, 390, 391]))
+    4 [3.555, 4.572]
+    """
+    number, throughput, _ = known_runs(connections, throughput_rps)
+    demand, least = (find(connections, throughput_rps, level) for find in (find_demand, find_latency_min))
+    (_, busy, high), (_, light, low) = (_highest(number, values, level) for values in (throughput, throughput / number))
+    found = find_ratio(throughput[number == busy], throughput[number == light] / light, level)
+    apart = find_saturation(demand, least)
+    # Where one was chosen among more means than the other, its bias remains.
+    lo, hi = (apart.lo if high > low else found.lo), (apart.hi if low > high else found.hi)
+    where = f"X_max / (X / N)_max, Fieller's interval over the runs at N = {busy:g} and N = {light:g}"
+    if high != low:
+        where += f", widened for the choice among {high} and {low} levels"
+    return replace(apart, lo=min(lo, found.lo), hi=max(hi, found.hi), method=where)
 
 
 def _reciprocal(found: Estimate, method: str, warnings: list[str]) -> Estimate:
@@ -126,19 +166,22 @@ def _reciprocal(found: Estimate, method: str, warnings: list[str]) -> Estimate:
     return Estimate(1 / found.value, 1 / found.hi, hi, found.level, method, (*warnings, *found.warnings))
 
 
-def _highest(connections: Array, values: Array, level: float) -> tuple[Estimate, float, str]:
-    """Return the highest of the means by level, its connections, and how its interval was made."""
+def _how(near: int) -> str:
+    return "t interval over its repeats" + f", widened for the choice among {near} levels" * (near > 1)
+
+
+def _highest(connections: Array, values: Array, level: float) -> tuple[Estimate, float, int]:
+    """Return the highest of the means by level, its connections, and among how many means it was chosen."""
     groups = {number: values[connections == number] for number in np.unique(connections)}
     best = max(groups, key=lambda number: groups[number].mean())
     runs = groups[best]
     found = find_mean(runs, level)
     if runs.size == 1:
-        return found, best, "t interval over its repeats"
-    scatter, half = runs.std(ddof=1), found.hi - found.value
+        return found, best, 1
+    scatter, half = runs.std(ddof=1), found.value - found.lo
     near = sum(found.value - others.mean() <= half * np.sqrt(1 + runs.size / others.size) for others in groups.values())
     if near == 1 or scatter == 0:
-        return found, best, "t interval over its repeats"
+        return found, best, 1
     below = (1 - _LOWER_SHARE * (1 - level)) ** (1 / near)  # Šidák
     lo = found.value - scipy.special.stdtrit(runs.size - 1, below) * scatter / np.sqrt(runs.size)
-    how = f"t interval over its repeats, widened for the choice among {near} levels"
-    return replace(found, lo=min(lo, found.value)), best, how
+    return replace(found, lo=min(lo, found.value)), best, int(near)

@@ -21,20 +21,7 @@ _LINE_POINTS, _LETTER_POINTS, _CLEAR_POINTS = 12.0, 6.4, 2.0
 
 
 def axes_or_new(ax: Axes | None, **tables: pd.DataFrame) -> Axes:
-    """Return the given axes, or those of a new figure.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes or None
-        Given by the caller of a plot.
-    **tables : pandas.DataFrame
-        Arguments of the plot without which its figure would be empty.
-
-    Raises
-    ------
-    ValueRuleError
-        When a table has no rows.
-    """
+    """Return the given axes, or those of a new figure; refuse a table without rows, of which it would be empty."""
     for name, table in tables.items():
         if table.empty:
             raise ValueRuleError(name, "one row or more, because the figure would be empty", len(table))
@@ -80,12 +67,7 @@ def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
 def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
     """Name lines to the right of their ends, where no line is, the names at least a line of text apart.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        With its final scales and limits.
-    ends : sequence of tuple
-        Of each line x and y of its end, its name, and its colour; a line without a name gets none.
+    Of each line x and y of its end, its name, and its colour; the axes have their final scales and limits.
     """
     ends = [end for end in ends if end[2]]
     if not ends:
@@ -97,15 +79,9 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
 
 
 def name_line(ax: Axes, points: ArrayLike, name: str, color: str) -> None:
-    """Name a line above or below the first of its points where the text touches no line.
+    """Name a line above or below the first of its points (n, 2) where the text touches no line, else above the first.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        With all its lines, and its final scales and limits.
-    points : array_like, shape (n, 2)
-        x and y of points of the line; the preferred ones first.  If no place is free, the name is above the first.
-    name, color : str
+    The axes have all their lines, and their final scales and limits.
     """
     size = _size_points(ax)
     drawn = np.vstack(

@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 from loadcurve.plots._axes import axes_or_new, connections_axis, throughput_axis
 from loadcurve.plots.style import COLOURS, PALETTE
 
-LAST_VALUE, PLAIN, TOURNAMENT = "last value held", "usl as people write it", "tournament"
+LAST_VALUE, PLAIN, STACK = "last value held", "usl as people write it", "stack of forecasts"
 """Forecast methods with their own colour."""
 # Larger errors are not drawn: a forecast with a larger error ratio is wrong, whatever its exact error.
 _FURTHEST = 3.0
@@ -64,15 +64,16 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
 
     Examples
     --------
-    >>> forecasts = pd.DataFrame({"method": ["usl", "tournament", "tournament"], "error_ratio": [0.1, -0.2, 0.5]})
+    >>> own = "stack of forecasts"
+    >>> forecasts = pd.DataFrame({"method": ["usl", own, own], "error_ratio": [0.1, -0.2, 0.5]})
     >>> plot_forecast_errors(forecasts).get_legend_handles_labels()[1]
-    ['tournament', 'other methods']
+    ['stack of forecasts', 'other methods']
     """
     ax = axes_or_new(ax, forecasts=forecasts)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
     medians = grouped.median().sort_values()
     # Methods that the page compares are drawn in colour; the other methods are grey and behind them.
-    strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1], LAST_VALUE: PALETTE[2]}
+    strong = {STACK: COLOURS["law"], PLAIN: PALETTE[1], LAST_VALUE: PALETTE[2]}
     errors = np.geomspace(_LEAST, _FURTHEST, _PLACES)
     for method in medians.index:
         off = np.sort(grouped.get_group(method).to_numpy())

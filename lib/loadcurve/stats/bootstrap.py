@@ -1,7 +1,8 @@
 """Ratio of A to B by the hierarchical bootstrap: runs are drawn with replacement, and samples within each run.
 
-The bootstrap assumes no distribution and takes percentiles as well as means.  With few runs its interval is too
-narrow, and a warning says so: use `find_ratio` then.
+The bootstrap assumes no distribution and takes percentiles as well as means.  Resamples of fewer than five runs take
+few values, so their percentiles are too close together: then the expanded interval is at least the t interval on
+logarithms, and the others are refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +18,13 @@ from loadcurve.cluster import map_items
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import relative_variances, two_groups, welch_degrees
 from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.ratio import find_geometric_ratio
 
 _Centre = Callable[..., Any]  # np.mean or np.median, with or without an axis
 # Runs of either server from which on a 95 % interval covers 93 % and more in simulation (notebook 44, its table).
 _ENOUGH_RUNS = {"expanded percentile": 5, "percentile": 30, "BCa": 30}
+# Of four runs one resample in 256 repeats one run only: a percentile of 2.5 % is hardly determined.
+_LEAST_RUNS = 5
 # Draws of single samples that a bootstrap may take in all, some ten seconds, and ten times as many on several
 # processors; and at once, some 16 MB.
 _MAX_DRAWS, _DRAWS_AT_ONCE = 2_000_000_000, 2_000_000
@@ -67,7 +71,9 @@ def find_bootstrap_ratio(
     Returns
     -------
     Estimate
-        The ratio; NaN ends with one run of either.  With few runs a warning says that the interval is too narrow.
+        The ratio; NaN ends with one run of either, and with fewer than 5 for ``percentile`` and ``BCa``.  With fewer
+        than 5 runs the expanded interval is at least the t interval on logarithms.  A warning names each case, and runs
+        that are too few for a percentile or BCa interval to cover its level.
 
     Raises
     ------
@@ -109,8 +115,18 @@ def find_bootstrap_ratio(
         for known, runs in zip((first, second), samples, strict=True)
     )
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
-    warnings += _few_runs(first.size, second.size, interval, level)
     method = f"{of}, {interval} bootstrap of {resamples} resamples"
+    fewest, enough = min(first.size, second.size), _ENOUGH_RUNS[interval]
+    of_runs = f"{first.size} runs of A and {second.size} of B, fewer than {enough}"
+    if fewest < _LEAST_RUNS and interval != "expanded percentile":
+        warnings.append(f"{of_runs}: no {interval} interval; take the t interval, or measure more runs")
+        return Estimate(ratio, np.nan, np.nan, level, method, tuple(warnings))
+    if fewest < _LEAST_RUNS:
+        by_t = find_geometric_ratio(first, second, level)
+        lo, hi, method = min(lo, by_t.lo), max(hi, by_t.hi), f"{method}, at least the t interval on logarithms"
+        warnings.append(f"{of_runs}: resamples take few values, so the t interval on logarithms widens this one")
+    elif fewest < enough:
+        warnings.append(f"{of_runs}: this bootstrap covers less than {level:.0%}; take the t interval")
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
 
 
@@ -122,17 +138,6 @@ def _check_options(quantile: float | None, level: float, resamples: int, interva
     if resamples < 100:
         raise ValueRuleError("resamples", ">= 100", resamples)
     between_0_and_1("level", level)
-
-
-def _few_runs(of_a: int, of_b: int, interval: str, level: float) -> list[str]:
-    """Warn where the interval is too narrow for so few runs."""
-    enough = _ENOUGH_RUNS[interval]
-    if min(of_a, of_b) >= enough:
-        return []
-    return [
-        f"{of_a} runs of A and {of_b} of B, fewer than {enough}: this bootstrap covers less than {level:.0%}; take the "
-        "t interval"
-    ]
 
 
 def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], most: int) -> Array | list[Array]:

@@ -20,7 +20,7 @@ from loadcurve.tables.curves import check_points
 # Repeats of a quiet machine scatter by less; a larger scatter of a quantity that cannot be negative is mostly skew.
 _SCATTER = 0.2
 # W. G. Cochran, "Sampling Techniques", 3rd edition, 1977, equation 2.57: with more than 25 G² values, G the skewness,
-# the 95 % interval of a mean misses in less than 6 %.
+# the 95 % interval of a mean misses in less than 6 %.  Of a lognormal quantity of scatter s it is 3 s + s³.
 _COCHRAN = 25
 # A percentile has no mean over runs: the mean of two 99 % quantiles, or of two medians, is no quantile of anything.
 PERCENTILE = re.compile(r"(^|_)(p\d+|median)(_|$)")
@@ -41,8 +41,9 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        In the unit of `values`.  With one value the interval is NaN, with none the value too.  A warning names repeats
-        that scatter so much that they are probably skewed, and too few for the interval to hold in spite of that.
+        In the unit of `values`.  With one value the interval is NaN, with none the value too.  Where repeats above 0
+        scatter so much that they are probably skewed, and are too few for the t interval to hold in spite of that, its
+        upper end is at least that of a lognormal mean, and a warning says so.
 
     Raises
     ------
@@ -53,7 +54,10 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     -----
     The interval holds for independent repeats.  For successive samples of one run it is far too narrow.
     Student, "The Probable Error of a Mean", Biometrika 6 (1908); R. Jain, "The Art of Computer Systems Performance
-    Analysis" (1991), chapter 13.
+    Analysis" (1991), chapter 13.  The mean of a lognormal quantity: Cox's interval with a t quantile, U. Olsson,
+    "Confidence intervals for the mean of a log-normal distribution", Journal of Statistics Education 13(1), 2005.  In
+    simulation, with a coefficient of variation of 1 and 3 to 30 repeats, it raises the coverage of a 95 % interval from
+    86 to 91 % to 94 to 96 % (validation.coverage.means).
 
     Examples
     --------
@@ -75,22 +79,25 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
     mean = known.mean()
     half = scipy.special.stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
-    warnings += _skewed(known, mean)
-    return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
+    hi, method = mean + half, "mean, t interval over repeats"
+    scatter = known.std(ddof=1) / mean if (known > 0).all() else 0.0
+    if scatter > _SCATTER and known.size < _COCHRAN * (3 * scatter + scatter**3) ** 2:
+        hi = max(hi, _lognormal_end(known, level))
+        method = f"{method}, its upper end that of a lognormal mean"
+        warnings.append(
+            f"{known.size} repeats that scatter by {scatter:.0%} of their mean: they may be skewed, as times are, so "
+            "the upper end is that of a lognormal mean; take logarithms, or more repeats"
+        )
+    return Estimate(mean, mean - half, hi, level, method, tuple(warnings))
 
 
-def _skewed(known: Array, mean: float) -> list[str]:
-    """Return a warning where values above 0 scatter so much that a t interval of so few covers too little if skewed."""
-    if not (known > 0).all():
-        return []
-    scatter = known.std(ddof=1) / mean
-    skewness = 3 * scatter + scatter**3  # of a lognormal quantity
-    if scatter <= _SCATTER or known.size >= _COCHRAN * skewness**2:
-        return []
-    return [
-        f"{known.size} repeats that scatter by {scatter:.0%} of their mean: if they are skewed, as times are, the "
-        "interval covers less than it says; take logarithms, or more repeats"
-    ]
+def _lognormal_end(known: Array, level: float) -> float:
+    """Upper end of the mean of a lognormal quantity, by Cox's method; infinite beyond what a number holds."""
+    logs = np.log(known)
+    variance, count = logs.var(ddof=1), logs.size
+    error = np.sqrt(variance / count + variance**2 / (2 * (count - 1)))
+    with np.errstate(over="ignore"):
+        return float(np.exp(logs.mean() + variance / 2 + scipy.special.stdtrit(count - 1, (1 + level) / 2) * error))
 
 
 def summarise_repeats(

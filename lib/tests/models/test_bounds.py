@@ -12,6 +12,7 @@ from loadcurve.models import (
     find_demand,
     find_latency_min,
     find_saturation,
+    find_saturation_of_runs,
 )
 from loadcurve.stats import Estimate
 
@@ -60,10 +61,23 @@ def test_the_lines_cross_at_saturation(demand, latency, think):
     assert saturation / (latency + think) == pytest.approx(1 / demand)
 
 
-def test_saturation_takes_the_worst_corners():
-    saturation = find_saturation(Estimate(2, 1, 4, 0.9, "given"), Estimate(7, 5, 9, 0.95, "given"), 1)
-    assert (saturation.lo, saturation.value, saturation.hi) == (6 / 4, 8 / 2, 10 / 1)
+def test_relative_errors_of_saturation_add_up_by_their_squares():
+    """Worst corners, 2/4 and 8/1, would be missed in 1 % of studies at level 95 %."""
+    saturation = find_saturation(Estimate(2, 1, 4, 0.9, "given"), Estimate(7, 3, 15, 0.95, "given"), 1)
+    factor = 2 ** math.sqrt(2)
+    assert (saturation.lo, saturation.value, saturation.hi) == pytest.approx((4 / factor, 4, 4 * factor))
     assert saturation.level == 0.9
+
+
+def test_saturation_of_runs_is_that_of_its_estimates_with_a_narrower_interval():
+    number, rng = np.repeat([1.0, 4, 16, 32], 5), np.random.default_rng(2)
+    throughput = np.minimum(number / 10, 1) * (1 + 0.05 * rng.standard_normal(20))
+    apart = find_saturation(find_demand(number, throughput), find_latency_min(number, throughput))
+    found = find_saturation_of_runs(number, throughput)
+    assert found.value == pytest.approx(apart.value)
+    assert set(apart.warnings) <= set(found.warnings)
+    assert apart.lo <= found.lo < found.value < found.hi <= apart.hi
+    assert found.hi - found.lo < 0.9 * (apart.hi - apart.lo)
 
 
 def test_saturation_without_an_interval_says_so():

@@ -18,7 +18,8 @@ CLAIMED = (0.93 - 0.015, 0.97 + 0.015)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "rho"), [(30, 0.0), (60, 0.3), (60, 0.5), (120, 0.7), (300, 0.9), (600, 0.7), (1200, 0.5), (1200, 0.9)]
+    ("n", "rho"),
+    [(30, 0.0), (60, 0.3), (60, 0.5), (120, 0.7), (300, 0.9), (300, 0.95), (600, 0.7), (1200, 0.5), (1200, 0.98)],
 )
 def test_the_mean_of_a_series(n, rho):
     found = coverage.coverage(lambda rng: find_mean_of_series(coverage.ar1(n, rho, rng)), 600, n)
@@ -26,13 +27,17 @@ def test_the_mean_of_a_series(n, rho):
     assert found["refused"] < 0.1
 
 
-@pytest.mark.parametrize(("n", "rho"), [(60, 0.9), (30, 0.7)])
-def test_where_the_mean_of_a_series_covers_too_little_it_warns_or_refuses(n, rho):
+@pytest.mark.parametrize(("n", "rho"), [(60, 0.9), (30, 0.7), (60, 0.95), (120, 0.95), (300, 0.98)])
+def test_where_the_mean_of_a_series_would_cover_too_little_it_widens_or_refuses(n, rho):
+    """Few of all series get an interval that misses; before, of 60 samples with ρ = 0.95 some 9 % got one."""
     rng = np.random.default_rng(1)
     estimates = [find_mean_of_series(coverage.ar1(n, rho, rng)) for _ in range(300)]
-    held = np.mean([e.lo <= coverage.TRUE_MEAN <= e.hi for e in estimates if not np.isnan(e.lo)])
-    assert 0.86 < held < CLAIMED[1]  # without the caution about few merged samples, 0.82 and 0.87
-    assert np.mean([bool(e.warnings) for e in estimates]) > 0.9
+    known = [e for e in estimates if not np.isnan(e.lo)]
+    missed = sum(not e.lo <= coverage.TRUE_MEAN <= e.hi for e in known)
+    assert missed / len(estimates) <= 0.075
+    assert all(e.warnings for e in estimates)
+    refused = [e.warnings[0] for e in estimates if np.isnan(e.lo)]
+    assert any("independent ones" in text and "times as long, or compare repeats" in text for text in refused)
 
 
 @pytest.mark.parametrize(("n", "least"), [(60, 0.55), (1200, 0.87)])
@@ -47,17 +52,25 @@ def test_a_slow_drift_under_white_noise_is_warned_of_or_covered(n, least):
     assert share > 0.87 or all(one.warnings for one in found)
 
 
+@pytest.mark.parametrize(("n", "least"), [(3, 0.91), (5, 0.915), (30, 0.92)])
+def test_the_mean_of_skewed_repeats_is_covered(n, least):
+    """Lognormal, standard deviation = mean: a t interval of 3 to 30 repeats covers 86 to 91 % at level 95 %."""
+    rng, sigma = np.random.default_rng(n), np.log(2) ** 0.5
+    found = [find_mean(rng.lognormal(0, sigma, n)) for _ in range(600)]
+    assert np.mean([one.lo <= np.exp(sigma**2 / 2) <= one.hi for one in found]) >= least
+
+
 def test_skewed_repeats_are_warned_of_and_normal_ones_are_not():
-    """Lognormal, σ 0.5: 3 to 10 repeats cover about 92 %.  Normal ones that scatter by a tenth cover 95 %."""
+    """Lognormal, σ 0.5, scatters by half of its mean; normal repeats that scatter by a tenth keep their t interval."""
     rng = np.random.default_rng(6)
     for n, most in ((3, 0.05), (10, 0.01)):
         skewed = [find_mean(rng.lognormal(0, 0.5, n)).warnings for _ in range(300)]
         normal = [find_mean(rng.normal(100, 10, n)).warnings for _ in range(300)]
         assert np.mean([bool(w) for w in skewed]) > 0.8
         assert np.mean([bool(w) for w in normal]) <= most
-    assert (
-        find_mean([1, 2, 3]).warnings[0].startswith("3 repeats that scatter by 50% of their mean: if they are skewed")
-    )
+    widened = find_mean([1, 2, 3])
+    assert widened.warnings[0].startswith("3 repeats that scatter by 50% of their mean: they may be skewed")
+    assert widened.hi - widened.value > widened.value - widened.lo
     assert find_mean([-1, 0, 1]).warnings == ()
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from loadcurve.arrays import Array
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, level_weights, quantities
-from loadcurve.models.scaling.run_intervals import influence_degrees
+from loadcurve.models.scaling.run_intervals import FEW_DEGREES, influence_degrees
 from loadcurve.models.scaling.usl import USL
 from validation.coverage.count import holds
 from validation.coverage.curves import WHERE, Hits, over_studies, truth_of
@@ -52,8 +52,11 @@ def summarise_bootstrap_coverage(
         value = quantities(USL, USL.solve(number, drawn.mean(axis=0)[None], level_weights(USL, *study))).iloc[0]
         degrees = influence_degrees(USL, *study, lambda parameters: quantities(USL, parameters))
         plain = {("bootstrap, percentiles", q): holds(find_interval(found[q], value[q]), truth[q]) for q in found}
+        refused = len(drawn) == 1 and number.size - len(USL.parameters) < FEW_DEGREES
         expanded = {
-            ("bootstrap, expanded", q): holds(find_interval(found[q], value[q], 0.95, own), truth[q])
+            ("bootstrap, expanded", q): np.nan
+            if refused
+            else holds(find_interval(found[q], value[q], 0.95, own), truth[q])
             for q, own in zip(found, degrees, strict=True)
         }
         return plain | expanded

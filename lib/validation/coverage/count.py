@@ -94,10 +94,7 @@ def summarise_all_hits(
 ) -> pd.DataFrame:
     """Coverage from all simulations at once; arguments, result and errors as for `summarise_hits`.
 
-    Parameters
-    ----------
-    simulate : callable
-        ``generator -> hits``: a row for each of `runs` studies, a column for each (method, quantity).
+    `simulate` gives a row for each of `runs` studies, and a column for each (method, quantity).
     """
     if runs < 1:
         raise ValueRuleError("runs", ">= 1", runs)

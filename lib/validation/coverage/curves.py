@@ -152,17 +152,7 @@ def summarise_weight_coverage(
 def hits_of_fit(number: Array, means: Array, weights: Array, true: tuple[float, float, float]) -> dict[str, float]:
     """Whether each default interval of a fit holds the truth; of profile intervals it is asked without their ends.
 
-    Parameters
-    ----------
-    number, means, weights : numpy.ndarray, shape (n,)
-        The points.
-    true : tuple of float
-        γ, α and β.
-
-    Returns
-    -------
-    dict of str to float
-        1 or 0 for the parameters, the peak, the limit, and the band at 30 connections.
+    1 or 0 for the parameters, the peak, the limit, and the band at 30 connections; `true` are γ, α and β.
     """
     values, truth = USL.solve(number, means[None], weights)[0], truth_of(true)
     squares = USL.squares(number, means[None], weights, values[None])[0]

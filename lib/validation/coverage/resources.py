@@ -10,7 +10,7 @@ from loadcurve.arrays import Array
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
-from loadcurve.models.demand import find_demand
+from loadcurve.models.demand import find_demand, find_saturation_of_runs
 from loadcurve.models.scaling.usl import USL, usl
 from loadcurve.stats.estimate import Estimate
 from validation.coverage.count import holds, summarise_all_hits, summarise_hits
@@ -73,7 +73,7 @@ def summarise_demand_coverage(
 def summarise_plateau_coverage(
     levels: Sequence[int] = (1, 3, 8), repeats: Sequence[int] = (3, 5, 10), *, runs: int = 1000, seed: int = 4
 ) -> pd.DataFrame:
-    """Coverage of the 95 % interval of `find_demand` where several levels lie on one plateau.
+    """Coverage of the 95 % intervals of `find_demand` and `find_saturation_of_runs` where levels lie on one plateau.
 
     Parameters
     ----------
@@ -92,14 +92,17 @@ def summarise_plateau_coverage(
     Examples
     --------
     >>> summarise_plateau_coverage([3], [5], runs=2)["quantity"].tolist()
-    ['demand of the plateau']
+    ['demand of the plateau', 'saturation N*']
     """
 
     def simulate(rng: np.random.Generator, n: int, count: int) -> dict[tuple[str, str], float]:
-        number = np.repeat(np.arange(1.0, n + 2), count)
+        number = np.repeat([1.0, *np.arange(4.0, n + 4)], count)
         true = np.where(number == 1, 0.5, 1.0) / _DEMAND_S
         throughput = true * (1 + _PLATEAU_SCATTER * rng.standard_normal(number.size))
-        return {("1 / highest mean", "demand of the plateau"): holds(find_demand(number, throughput), _DEMAND_S)}
+        return {
+            ("1 / highest mean", "demand of the plateau"): holds(find_demand(number, throughput), _DEMAND_S),
+            ("Fieller's interval", "saturation N*"): holds(find_saturation_of_runs(number, throughput), 2.0),
+        }
 
     tables = [
         summarise_hits(

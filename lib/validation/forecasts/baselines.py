@@ -13,11 +13,9 @@ place of periods.
 import numpy as np
 
 from loadcurve.arrays import Array
+from loadcurve.models.scaling.outlook import damped_growth
 from loadcurve.plots.forecast import LAST_VALUE
 
-# R. J. Hyndman, G. Athanasopoulos, "Forecasting: Principles and Practice", 3rd edition, 2021, section 8.2: in practice
-# 0.8 to 0.98.  Loads double, so the trend ends soon; the strongest damping of that range.
-_DAMPING = 0.8
 # A line that falls to nothing would predict no throughput; a twentieth of the last is as wrong, and has a logarithm.
 _MIN_RATIO = 0.05
 
@@ -37,9 +35,7 @@ def last_line(number: Array, throughput: Array, at: Array) -> Array:
 def damped_trend(number: Array, throughput: Array, at: Array) -> Array:
     """Continue the growth per doubling between the last two points, damped."""
     growth = np.log(throughput[-1] / throughput[-2]) / np.log2(number[-1] / number[-2])
-    result: Array = throughput[-1] * np.exp(
-        growth * _DAMPING * (1 - _DAMPING ** np.log2(at / number[-1])) / (1 - _DAMPING)
-    )
+    result: Array = throughput[-1] * np.exp(damped_growth(growth, np.log2(at / number[-1])))
     return result
 
 

@@ -1,6 +1,7 @@
 """Constants chosen on published curves, and forecasts of each author's curves with constants chosen without them."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -8,11 +9,21 @@ import numpy as np
 from loadcurve.arrays import Array, Mask
 from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
 
-DRIFTS = (0.0, 0.005, 0.01, 0.015, 0.02)
-"""Candidates for the drift."""
-WIDTHS = tuple(product((0.25, 0.5, 0.75, 1.0), (0.0, 0.05, 0.1, 0.2), (1.0, 2.0, 3.0)))
-"""Candidates for the parts of the scatter and of the slope, and for the width below."""
-# Coverage this close to the level is as good as the level: a hundred curves know it no better than to three points.
+PARTS = np.arange(11) / 10
+"""Candidates for the part of the laws' growth, and for that of the damped trend."""
+WIDTHS = tuple(product((0.5, 0.75, 1.0), (0.05, 0.1, 0.2), (1.0, 2.0, 3.0), (0.5, 0.75, 1.0)))
+"""Candidates for the parts of the scatter and of the slope, for the width below, and for the power of the doublings."""
+HORIZON = 1.1
+"""Doublings up to which a point is near; loads such as 10 and 21 count as one doubling."""
+# A forecast that misses by a quarter is of no use, however much more it misses.
+_USELESS = 0.25
+# The part of an even mix: of parts that the curves do not distinguish it forecasts new ones best, as it was not fitted
+# (J. Smith, K. F. Wallis, "A simple explanation of the forecast combination puzzle", Oxford Bulletin of Economics and
+# Statistics 71(3), 2009).
+_EVEN = 0.5
+# To choose widths, every fourth of the laws' curves will do.
+_THINNED = 4
+# Coverage this little below the level is as good as the level: a hundred curves know it no better than to three points.
 _CALIBRATED = 0.015
 # Half-widths of a baseline's band after one doubling, relative: from narrower to wider than any published curve asks.
 _HALF_WIDTHS = np.geomspace(0.01, 3.0, 40)
@@ -27,12 +38,7 @@ def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array
     the American Statistical Association 102(477), 2007, equation 43.  Of the logarithm, as a factor of two too much is
     as wrong as a factor of two too little, and no curve that rises far outweighs the others.
 
-    Parameters
-    ----------
-    lo, hi, observed : numpy.ndarray
-        In units of the last throughput that was seen.
-    level : float
-        Of the interval, 0 < level < 1.
+    The ends and the observed value are in units of the last throughput that was seen.
 
     Examples
     --------
@@ -55,61 +61,85 @@ def weighted_quantile(values: Array, weights: Array, end: float) -> float:
 
 
 class Constants:
-    """Every candidate's band at every point, so that any subset of the curves can choose.
+    """Every candidate's error and band at every point, so that any subset of the curves can choose.
 
-    Parameters
-    ----------
-    outlook : Outlook
-        Of all points, m.
-    observed : numpy.ndarray, shape (m,)
-        Throughput measured there, in units of the last that was seen.
-    weights : numpy.ndarray, shape (m,)
-        How much each point counts: each curve as much as any other.
-    plateau : numpy.ndarray of bool, shape (m,)
-        Whether the point is of a curve on a plateau.
-    level : float
-        Of the bands.
+    Of m points: the `outlook`; what was `observed`, in units of the last throughput that was seen; how much each
+    counts; whether its curve is on a plateau; and its author.  `level` is that of the bands.
     """
 
-    def __init__(self, outlook: Outlook, observed: Array, weights: Array, plateau: Mask, level: float) -> None:
-        self._outlook, self._weights, self._plateau = outlook, weights, plateau
-        self._ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
-        [middle] = outlook.quantiles([0.5], replace(DEPARTURE, drift=0.0), further_run=True)
-        losses = [np.exp(-drift * outlook.doublings) for drift in DRIFTS]
-        self._errors = np.array([np.abs(middle * loss / observed - 1) for loss in losses])
-        ends = [outlook.quantiles(self._ends[::2], Departure(0.0, *width), further_run=True) for width in WIDTHS]
-        # Widths, drifts, points.
-        bands = [[(lo * loss, hi * loss) for loss in losses] for lo, hi in ends]
-        self._inside = np.array([[(lo <= observed) & (observed <= hi) for lo, hi in row] for row in bands])
-        self._scores = np.array([[interval_score(lo, hi, observed, level) for lo, hi in row] for row in bands])
-        self._level = level
+    def __init__(
+        self, outlook: Outlook, observed: Array, weights: Array, plateau: Mask, authors: Array, level: float
+    ) -> None:
+        self._outlook, self._weights, self._plateau, self._level = outlook, weights, plateau, level
+        self._observed, self._falls = observed, outlook.slope < 0
+        self._author = np.unique(authors, return_inverse=True)[1]
+        thinned = replace(outlook, centre=outlook.centre[:, _THINNED // 2 :: _THINNED])
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        losses = []
+        for part in PARTS:
+            # Either part matters where the other does not: on a rise, or on a fall.
+            middle = np.median(thinned.stacked(replace(DEPARTURE, laws=part, trend=part)), axis=1)
+            losses.append(np.minimum(np.abs(middle - np.log(observed)), _USELESS))
+        self._losses = np.array(losses)
+
+        @cache
+        def bands(laws: float, trend: float) -> tuple[Array, Array]:
+            """Whether each width's band holds each point, and its score there: each (widths, points)."""
+            every = [thinned.quantiles(ends, Departure(laws, trend, *width), further_run=True) for width in WIDTHS]
+            inside = [(lo <= observed) & (observed <= hi) for lo, hi in every]
+            return np.array(inside), np.array([interval_score(lo, hi, observed, level) for lo, hi in every])
+
+        self._bands = bands
 
     def choose(self, chosen_on: Mask) -> Departure:
-        """Choose on a subset (m,) of the points: the drift by the median error of plateaus, the widths by their bands.
+        """Choose on a subset (m,) of the points: each part by the errors, then the widths by the bands.
 
-        Of the bands whose coverage is calibrated on plateaus and on rising curves, those with the best interval score
-        win.
+        Of the bands that cover enough on plateaus and on rising curves, near and far, those with the best interval
+        score win.
         """
-        on_plateaus = chosen_on & self._plateau
-        errors = [weighted_quantile(one[on_plateaus], self._weights[on_plateaus], 0.5) for one in self._errors]
-        drift = int(np.argmin(errors)) if on_plateaus.any() else DRIFTS.index(DEPARTURE.drift)
-        kinds = [kind for kind in (on_plateaus, chosen_on & ~self._plateau) if kind.any()]
-        misses = [
-            np.abs(np.average(self._inside[:, drift, kind], axis=1, weights=self._weights[kind]) - self._level)
-            for kind in kinds
-        ]
-        miss = np.max(misses, axis=0)
-        scores = self._scores[:, drift, chosen_on] @ self._weights[chosen_on]
+        laws, trend = self._part(chosen_on & ~self._falls), self._part(chosen_on & self._falls)
+        inside, every = self._bands(laws, trend)
+        far = self._outlook.doublings > HORIZON
+        kinds = [chosen_on & (self._plateau == flat) & (far == away) for flat, away in product((True, False), repeat=2)]
+        covered = [np.average(inside[:, kind], axis=1, weights=self._weights[kind]) for kind in kinds if kind.any()]
+        miss = self._level - np.min(covered, axis=0)
+        scores = every[:, chosen_on] @ self._weights[chosen_on]
         scores[miss > max(_CALIBRATED, miss.min())] = np.inf
-        return Departure(DRIFTS[drift], *WIDTHS[int(np.argmin(scores))])
+        return Departure(laws, trend, *WIDTHS[int(np.argmin(scores))])
 
-    def predict(self, groups: Array) -> Array:
-        """Quantiles (3, m): lower end, median, upper end of each group's points, with constants chosen without it."""
-        found = np.empty((3, groups.size))
+    def _part(self, rows: Mask) -> float:
+        """Of the parts whose loss is at most one standard error above the least, the one nearest to an even mix.
+
+        The standard error is of the difference to the best part, by the jackknife over authors (L. Breiman and others,
+        "Classification and Regression Trees", 1984, section 3.4.3; B. Efron, "The Jackknife", 1982).
+        """
+        if not rows.any():
+            return _EVEN
+        weights, author = self._weights[rows], self._author[rows]
+        own = np.array([np.bincount(author, loss) for loss in self._losses[:, rows] * weights]).T
+        share = np.bincount(author, weights)
+        own, share = own[share > 0], share[share > 0]
+        loss = own.sum(axis=0) / share.sum()
+        best = int(np.argmin(loss))
+        if share.size == 1:
+            return float(PARTS[best])
+        without = (own.sum(axis=0) - own) / (share.sum() - share)[:, None]
+        apart = without - without[:, [best]]
+        error = np.sqrt((share.size - 1) * apart.var(axis=0))
+        alike = PARTS[loss - loss[best] <= error]
+        return float(alike[np.argmin(np.abs(alike - _EVEN))])
+
+    def predict(self, groups: Array, may_choose: Mask, ends: list[float]) -> Array:
+        """Quantiles (len(ends), m) of each group's points, with constants chosen without it.
+
+        Only the points `may_choose` choose; where no other group has one, the published constants are taken.
+        """
+        found = np.empty((len(ends), groups.size))
         for group in np.unique(groups):
             own = groups == group
-            departure = self.choose(~own) if not own.all() else DEPARTURE
-            found[:, own] = self._outlook.quantiles(self._ends, departure, further_run=True)[:, own]
+            others = may_choose & ~own
+            departure = self.choose(others) if others.any() else DEPARTURE
+            found[:, own] = self._outlook.rows(own).quantiles(ends, departure, further_run=True)
         return found
 
 
@@ -118,22 +148,22 @@ def baseline_bands(
     observed: Array,
     doublings: Array,
     weights: Array,
-    plateau: Mask,
+    kinds: Array,
     groups: Array,
+    may_choose: Mask,
     level: float,
 ) -> Array:
     """Bands (2, m) of forecasts (m,) that have none: relative, as the square root of the doublings.
 
-    The width is the one with the best interval score on the other groups, on plateaus and on rising curves apart; NaN
-    where there is no other.
+    The width is the one with the best interval score on the other groups that may choose, on each kind of curve apart;
+    NaN where there is no other.
     """
     half = _HALF_WIDTHS[:, None] * np.sqrt(doublings)
     ends = np.array([middle * np.exp(-half), middle * np.exp(half)])
     scores = interval_score(ends[0], ends[1], observed, level) * weights
     found = np.full((2, middle.size), np.nan)
-    for group in np.unique(groups):
-        for kind in (plateau, ~plateau):
-            own, others = (groups == group) & kind, (groups != group) & kind
-            if others.any():
-                found[:, own] = ends[:, int(np.argmin(scores[:, others].sum(axis=1))), own]
+    for group, kind in set(zip(groups, kinds, strict=True)):
+        own, others = (groups == group) & (kinds == kind), (groups != group) & (kinds == kind) & may_choose
+        if others.any():
+            found[:, own] = ends[:, int(np.argmin(scores[:, others].sum(axis=1))), own]
     return found

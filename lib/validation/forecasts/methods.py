@@ -1,85 +1,88 @@
 """How well laws predict loads they have not seen: fitted to the first levels of a curve, compared with the rest."""
 
 import warnings
-from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from loadcurve.arrays import Array, Mask
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.least_squares import LAWS, fit_law
 from loadcurve.models.scaling.model_selection import ENTRANTS, run_tournament
-from loadcurve.models.scaling.outlook import Departure, Outlook, join
-from loadcurve.plots.forecast import PLAIN, TOURNAMENT
+from loadcurve.models.scaling.outlook import Outlook, join
+from loadcurve.plots.forecast import PLAIN, STACK
+from validation.coverage.count import counted
 from validation.forecasts.baselines import BASELINES
-from validation.forecasts.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
+from validation.forecasts.cross_validation import HORIZON, Constants, baseline_bands, interval_score, weighted_quantile
 
-# The levels that are seen: half of them, as a test that ended too early; but a curve needs four to show its bend.
-_SEEN = 4
+SEEN = (3, 4, 5)
+"""How many levels are seen, as of a test that ended too early."""
+# One law alone is shown for one of them: no other forecast depends on it, and its intervals take most of the time.
+_ALONE_SEEN = 4
 # Growth per doubling between the last two seen levels below which a curve is on a plateau; more than a run scatters.
 _PLATEAU = 0.05
 
 
 def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-    """Predict the last levels of each curve from the first half, at least four, by every method.
+    """Predict the levels of each curve after the first three, four and five, by every method.
 
-    The methods are each law, all laws in a tournament, a plain fit with SciPy, and the forecasts of `BASELINES`.  What
-    the tournament and the bands of the baselines take from published curves is chosen on those of other authors.
+    The methods are the stack of forecasts, a plain fit with SciPy, the forecasts of `BASELINES`, and with four levels
+    seen each law alone.  What the stack and the bands of the baselines take from published curves is chosen on those of
+    other authors, with all of `SEEN` together.
 
     Parameters
     ----------
     curves : pandas.DataFrame
-        ``curve``, ``connections`` (N, >= 1), ``throughput_rps`` (X, > 0, in any unit), at least 5 levels each, and
-        ``author``, the same for all curves that may not choose constants for each other.
+        ``curve``, ``connections`` (N, >= 1), ``throughput_rps`` (X, > 0, in any unit), at least 6 levels each,
+        ``author``, the same for all curves that may not choose constants for each other, and optionally ``unseen``,
+        whether a curve is predicted only and chooses nothing.
     level : float
         Of the prediction bands, 0 < level < 1.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each method and predicted point: ``curve, kind`` ("plateau" or "rising", by the last two seen
-        levels)``, method, connections, throughput_rps, predicted_rps, lo, hi, error_ratio`` (predicted / X − 1)``,
-        inside, width`` (of the band, in units of the last seen throughput) and ``score`` (interval score of the band);
-        NaN and NA where a method gives no number or no band.
+        One row for each method and predicted point: ``curve, levels`` (seen)``, kind`` ("plateau" or "rising", by the
+        last two seen levels)``, unseen, method, connections, throughput_rps, horizon, predicted_rps, lo, hi,
+        error_ratio`` (predicted / X − 1)``, inside, inside_wide`` (of the band of half the error rate, the stack's
+        only)``, width`` (of the band, in units of the last seen throughput) and ``score`` (interval score of the band);
+        NaN and NA where a method gives no number or no band.  Its ``attrs["departure"]`` holds the constants chosen on
+        all curves together: those of `loadcurve.models.scaling.DEPARTURE`.
 
     Raises
     ------
     ValueRuleError
-        When a curve has fewer than 5 levels, or the level breaks its rule.
+        When a curve has fewer than 6 levels, or the level breaks its rule.
     """
     if not 0 < level < 1:
         raise ValueRuleError("level", "0 < level < 1", level)
-    points, outlook = _held_back(curves)
-    every = pd.concat([held.points for held in points], ignore_index=True)
-    found = [
-        {name: _of_law(name, *held.seen, held.beyond, level) for name in ENTRANTS}
-        | {PLAIN: _plain(*held.seen, held.beyond, level)}
-        | {name: _without_band(method(*held.seen, held.beyond)) for name, method in BASELINES.items()}
-        for held in points
-    ]
-    by_method = {name: np.vstack([bands[name] for bands in found]).T for name in found[0]}
-    author, last = every["author"].to_numpy(), every["last_rps"].to_numpy()
-    observed, weights, plateau = _facts(every)
-    for name in BASELINES:
-        middle = by_method[name][1] / last
-        by_method[name][::2] = last * baseline_bands(
-            middle, observed, outlook.doublings, weights, plateau, author, level
-        )
-    by_method[TOURNAMENT] = last * Constants(outlook, observed, weights, plateau, level).predict(author)
-    return pd.concat([_rows(every, name, band, level) for name, band in by_method.items()], ignore_index=True)
-
-
-def choose_departure(curves: pd.DataFrame, level: float = 0.9) -> Departure:
-    """Choose the constants beyond the last level on published curves; arguments as in `forecast_curves`."""
-    points, outlook = _held_back(curves)
-    every = pd.concat([held.points for held in points], ignore_index=True)
-    return Constants(outlook, *_facts(every), level).choose(np.ones(len(every), bool))
+    every, seen, outlook, constants = _held_back(curves, level)
+    last, author, chosen = every["last_rps"].to_numpy(), every["author"].to_numpy(), ~every["unseen"].to_numpy()
+    bands = constants.predict(author, chosen, [(1 - level) / 2, 0.5, (1 + level) / 2, (1 - level) / 4, (3 + level) / 4])
+    wide = (bands[3] <= every["observed"]) & (every["observed"] <= bands[4])
+    tables = [_rows(every, STACK, last * bands[:3], level).assign(inside_wide=wide.astype("boolean"))]
+    methods = {name: partial(_baseline, name) for name in BASELINES} | {PLAIN: _plain}
+    methods |= {name: partial(_of_law, name) for name in ENTRANTS}
+    for name, method in methods.items():
+        of = every if name not in ENTRANTS else every[(every["levels"] == _ALONE_SEEN) & chosen]
+        band = np.concatenate(
+            [method(*seen[key], rows["connections"].to_numpy(), level) for key, rows in of.groupby("part", sort=False)]
+        ).T
+        if name in BASELINES:
+            kinds = (of["kind"] + of["levels"].astype(str)).to_numpy()
+            facts = (of["observed"].to_numpy(), outlook.doublings, of["weight"].to_numpy(), kinds)
+            band[::2] = last * baseline_bands(band[1] / last, *facts, author, chosen, level)
+        tables.append(_rows(of, name, band, level))
+    found = pd.concat(tables, ignore_index=True)
+    found.attrs["departure"] = constants.choose(chosen)
+    return found
 
 
 def summarise_forecasts(forecasts: pd.DataFrame) -> pd.DataFrame:
-    """Summarise forecasts: one row for each kind of curve and method, the smallest median error first.
+    """Summarise forecasts: one row for each number of seen levels, kind of curve and method, the smallest median first.
 
     Parameters
     ----------
@@ -89,18 +92,40 @@ def summarise_forecasts(forecasts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``kind`` ("all", "plateau", "rising"), ``method``, ``curves``, ``points``, ``median_error_ratio`` and
-        ``p90_error_ratio`` of the absolute relative errors (a point without a prediction counts as an infinite one),
-        ``coverage_ratio`` (share of the points with a band that lie in it), ``median_width_ratio`` (of the band, in
-        units of the last seen throughput), ``interval_score`` and ``band_ratio`` (share of the points that have a
+        ``levels``, ``kind`` ("all", "plateau", "rising"), ``method``, ``curves``, ``points``, ``median_error_ratio``
+        and ``p90_error_ratio`` of the absolute relative errors (a point without a prediction counts as an infinite
+        one), ``coverage_ratio`` (share of the points with a band that lie in it), ``median_width_ratio`` (of the band,
+        in units of the last seen throughput), ``interval_score`` and ``band_ratio`` (share of the points that have a
         band).  Each curve counts once, however many points of it were predicted.
     """
     rows = []
-    for kind in ("all", *sorted(forecasts["kind"].unique())):
-        of_kind = forecasts if kind == "all" else forecasts[forecasts["kind"] == kind]
-        found = [{"kind": kind, "method": name} | _summary(group) for name, group in of_kind.groupby("method")]
-        rows.append(pd.DataFrame(found).sort_values("median_error_ratio"))
+    for levels, of_levels in forecasts.groupby("levels"):
+        for kind in ("all", *sorted(of_levels["kind"].unique())):
+            of_kind = of_levels if kind == "all" else of_levels[of_levels["kind"] == kind]
+            keys = {"levels": levels, "kind": kind}
+            found = [keys | {"method": name} | _summary(group) for name, group in of_kind.groupby("method")]
+            rows.append(pd.DataFrame(found).sort_values("median_error_ratio"))
     return pd.concat(rows, ignore_index=True)
+
+
+def summarise_bands(forecasts: pd.DataFrame) -> pd.DataFrame:
+    """Coverage of the stack's bands by seen levels, kind of curve and horizon; each curve counts once.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``levels, kind, horizon, curves, coverage_ratio, lo, hi, wide_ratio``: the share of points in the band with its
+        95 % interval, as of so many independent curves, and the share in the band of half the error rate.
+    """
+    rows = []
+    stack = forecasts[forecasts["method"] == STACK]
+    for key, group in stack.groupby(["levels", "kind", "horizon"]):
+        weight = 1 / group.groupby("curve")["method"].transform("size")
+        share, wide = (np.average(group[name].astype(float), weights=weight) for name in ("inside", "inside_wide"))
+        count = group["curve"].nunique()
+        rows.append((*key, count, share, *counted(round(share * count), count, count)[1:3], wide))
+    names = ["levels", "kind", "horizon", "curves", "coverage_ratio", "lo", "hi", "wide_ratio"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _summary(group: pd.DataFrame) -> dict[str, float]:
@@ -120,42 +145,35 @@ def _summary(group: pd.DataFrame) -> dict[str, float]:
     }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """A curve whose last levels are held back: those seen (n,), (n,), the loads beyond (m,), and the points there."""
-
-    seen: tuple[Array, Array]
-    beyond: Array
-    points: pd.DataFrame
-
-
-def _held_back(curves: pd.DataFrame) -> tuple[list[_Held], Outlook]:
+def _held_back(
+    curves: pd.DataFrame, level: float
+) -> tuple[pd.DataFrame, dict[int, tuple[Array, Array]], Outlook, Constants]:
     """Split each curve, and let all laws predict what is held back, in units of the last seen throughput."""
-    found, outlooks = [], []
-    for curve, rows in curves.groupby("curve", sort=False):
+    tables: list[pd.DataFrame] = []
+    seen, outlooks = {}, []
+    for levels, (curve, rows) in product(SEEN, curves.groupby("curve", sort=False)):
         rows = rows.sort_values("connections")
         number, throughput = (rows[name].to_numpy(float) for name in ("connections", "throughput_rps"))
-        if number.size <= _SEEN:
-            raise ValueRuleError("levels", f">= {_SEEN + 1} in curve {curve}", number.size)
-        seen = max(_SEEN, (number.size + 1) // 2)
-        n, x, beyond = number[:seen], throughput[:seen], number[seen:]
+        if number.size <= max(SEEN):
+            raise ValueRuleError("levels", f">= {max(SEEN) + 1} in curve {curve}", number.size)
+        n, x, beyond = number[:levels], throughput[:levels], number[levels:]
         growth = (x[-1] / x[-2]) ** (1 / np.log2(n[-1] / n[-2])) - 1
-        points = pd.DataFrame(
-            {
-                "curve": curve, "kind": "rising" if growth > _PLATEAU else "plateau", "author": rows["author"].iloc[0],
-                "connections": beyond, "throughput_rps": throughput[seen:], "last_rps": x[-1],
-                "weight": 1 / beyond.size,
-            }
-        )  # fmt: skip
-        found.append(_Held((n, x), beyond, points))
+        far = np.log2(beyond / n[-1]) > HORIZON
+        # A curve counts once, and of it the near and the far points alike.
+        weight = 1 / np.where(far, far.sum(), (~far).sum()) / np.unique(far).size
+        points = {
+            "part": len(tables), "curve": curve, "levels": levels, "kind": "rising" if growth > _PLATEAU else "plateau",
+            "author": rows["author"].iloc[0], "unseen": "unseen" in rows and bool(rows["unseen"].iloc[0]),
+            "connections": beyond, "throughput_rps": throughput[levels:], "last_rps": x[-1],
+            "observed": throughput[levels:] / x[-1], "horizon": np.where(far, "beyond", "to one doubling"),
+            "weight": weight,
+        }  # fmt: skip
+        seen[len(tables)] = n, x
+        tables.append(pd.DataFrame(points))
         outlooks.append(run_tournament(n, x / x[-1]).outlook(beyond))
-    return found, join(outlooks)
-
-
-def _facts(every: pd.DataFrame) -> tuple[Array, Array, Mask]:
-    """What was observed, in units of the last seen throughput; weights; and which points are of plateaus."""
-    observed = every["throughput_rps"] / every["last_rps"]
-    return observed.to_numpy(), every["weight"].to_numpy(), (every["kind"] == "plateau").to_numpy()
+    every, outlook = pd.concat(tables, ignore_index=True), join(outlooks)
+    facts = (every["observed"].to_numpy(), every["weight"].to_numpy(), (every["kind"] == "plateau").to_numpy())
+    return every, seen, outlook, Constants(outlook, *facts, every["author"].to_numpy(), level)
 
 
 def _rows(every: pd.DataFrame, method: str, band: Array, level: float) -> pd.DataFrame:
@@ -165,10 +183,16 @@ def _rows(every: pd.DataFrame, method: str, band: Array, level: float) -> pd.Dat
     inside = pd.array((lo <= observed) & (observed <= hi), "boolean")
     inside[~known] = pd.NA
     score = np.where(known, interval_score(lo / last, hi / last, observed / last, level), np.nan)
-    return every[["curve", "kind", "connections", "throughput_rps"]].assign(
+    names = ["curve", "levels", "kind", "unseen", "connections", "throughput_rps", "horizon"]
+    return every[names].assign(
         method=method, predicted_rps=middle, lo=lo, hi=hi, error_ratio=middle / observed - 1, inside=inside,
-        width=np.where(known, (hi - lo) / last, np.nan), score=score,
+        inside_wide=pd.array([pd.NA] * len(every), "boolean"), width=np.where(known, (hi - lo) / last, np.nan),
+        score=score,
     )  # fmt: skip
+
+
+def _baseline(name: str, number: Array, throughput: Array, beyond: Array, _: float) -> Array:
+    return _without_band(BASELINES[name](number, throughput, beyond))
 
 
 def _without_band(middle: Array) -> Array:
@@ -176,8 +200,6 @@ def _without_band(middle: Array) -> Array:
 
 
 def _of_law(name: str, number: Array, throughput: Array, beyond: Array, level: float) -> Array:
-    if number.size < len(LAWS[name].parameters):
-        return np.full((beyond.size, 3), np.nan)
     fit = fit_law(LAWS[name], number, throughput, level=level)
     with np.errstate(all="ignore"):
         result: Array = fit.band(beyond, prediction=True)[["lo", "throughput_rps", "hi"]].to_numpy()

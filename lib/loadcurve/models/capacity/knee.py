@@ -2,7 +2,7 @@ r"""The knee: the load beyond which more load brings little throughput, by four 
 
 | definition        | the knee is where |
 |-------------------|---|
-| saturation N*     | the asymptotes N / R_min and 1 / D cross (`models.find_saturation`) |
+| saturation N*     | the asymptotes N / R_min and 1 / D cross (`models.find_saturation_of_runs`) |
 | maximum curvature | a fitted law bends most, on axes scaled to the last level and the highest throughput |
 | maximum power     | throughput over response time, X / R, is highest; in a closed loop R = N / X and it is X² / N |
 | Kneedle           | the measured means are farthest above their chord |
@@ -20,11 +20,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
-from loadcurve.models.bounds import find_saturation
 from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
-from loadcurve.models.demand import find_demand, find_latency_min
+from loadcurve.models.demand import find_saturation_of_runs
 from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval, level_weights
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.least_squares import LAWS
@@ -187,7 +186,7 @@ def summarise_knees(
     runs = grouped_runs(connections, throughput_rps, 3)
     pair = runs.connections, runs.throughput_rps
     found = {
-        "saturation N*": find_saturation(find_demand(*pair, level), find_latency_min(*pair, level)),
+        "saturation N*": find_saturation_of_runs(*pair, level),
         "maximum curvature": find_curvature_knee(law, *pair, level=level, draws=draws, seed=seed),
         "maximum power": find_power_knee(law, *pair, level=level, draws=draws, seed=seed),
         "power of levels": find_power_level(*pair, level=level, draws=draws, seed=seed),

@@ -58,14 +58,8 @@ def residence_times(number: Integers, demand: Array, think: Array, many: Array) 
 class Lattice:
     """All populations 0 <= n <= N in one row, and the sums over them.
 
-    Attributes
-    ----------
-    populations : numpy.ndarray of int, shape (C, P)
-        The P = ∏(N_c + 1) populations.
-    stride : numpy.ndarray of int, shape (C,)
-        How far before a population the one with one request of a class less is.
-    levels : list of numpy.ndarray of int
-        The places of the populations of 0, 1, … requests of all classes together.
+    `populations` (C, P) lists the P = ∏(N_c + 1) populations, `stride` (C,) how far before each the one with a
+    request of a class less is, and `levels` the places of those of 0, 1, … requests of all classes together.
     """
 
     def __init__(self, number: Integers) -> None:

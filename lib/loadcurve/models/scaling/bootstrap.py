@@ -177,23 +177,8 @@ def draw_runs(
 ) -> Array:
     """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean.
 
-    Parameters
-    ----------
-    throughput : numpy.ndarray, shape (m,)
-        X of each run, > 0.
-    of_level : numpy.ndarray of int, shape (m,)
-        Which level each run is of.
-    means, repeats : numpy.ndarray, shape (n,)
-        Mean and number of runs of each level; one of them at least has more than one.
-    draws : int
-        How many.
-    random : numpy.random.Generator
-        Where the draws come from.
-
-    Returns
-    -------
-    numpy.ndarray, shape (draws, n)
-        It may hold values that are not above 0 where the scatter is as large as the mean.
+    Throughput (m,) with the level of each run, mean and number of runs of each level (n,); the result (draws, n) may
+    hold values that are not above 0 where the scatter is as large as the mean.
     """
     drawn = np.empty((draws, means.size))
     relative = throughput / means[of_level] - 1

@@ -32,21 +32,8 @@ def warnings_of_fit(
 ) -> list[str]:
     """Return what weakens a fit of a law, one sentence each.
 
-    Parameters
-    ----------
-    connections, throughput_rps, fitted_rps : numpy.ndarray, shape (n,)
-        The points, sorted by connections, and what the fit gives there.
-    leverage : numpy.ndarray, shape (n,)
-        How much of each point's residual the fit takes away by bending towards it, 0 to 1.
-    r_squared : float
-        Share of the variance explained.
-    parameters : mapping of str to Estimate
-        The law's.
-
-    Returns
-    -------
-    list of str
-        Empty when nothing weakens the fit.
+    The points, (n,), are sorted by connections; `leverage` is how much of each residual the fit takes away by bending
+    towards its point, 0 to 1.
 
     Examples
     --------
@@ -174,15 +161,7 @@ def sign_runs(residuals: Array) -> tuple[int, float]:
     Population", Annals of Mathematical Statistics 11(2), 1940).  A fitted law bends towards its points, so its
     residuals change sign more often than free ones: the probability is too high rather than too low.
 
-    Parameters
-    ----------
-    residuals : numpy.ndarray, shape (n,)
-        What the fit leaves over.  Those that are 0 are left out.
-
-    Returns
-    -------
-    int, float
-        Runs, and the probability, 0 to 1; 1 where all have one sign or none is left.
+    Residuals that are 0 are left out; where all have one sign or none is left, the probability is 1.
 
     Examples
     --------

@@ -17,26 +17,12 @@ _TRUSTED = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """A law X(N) with parameters that least squares can find.
+    """A law X(N) with parameters, in the order of their names, that least squares can find.
 
-    Attributes
-    ----------
-    name : str
-        Such as ``usl``.
-    parameters : tuple of str
-        Names, in the order in which all that follows takes them.
-    function : callable
-        ``(connections, *parameters) -> X`` in requests per second; the arguments broadcast.
-    gradient : callable
-        ``(connections, *parameters) -> (n, p)``: derivatives of X by the parameters, for one data set.
-    solve : callable
-        ``(connections (n,), X (b, n), weights (n,)) -> (b, p)``: the parameters with the least weighted sum of squares,
-        for b data sets at once.
-    bounds : mapping of str to tuple of float
-        Values that a parameter may not pass, and takes exactly when the data push it against them.
-    ceiling : callable, optional
-        ``(connections (n,), X (b, n)) -> (b, p)``: bounds that depend on the data, above which they say nothing of a
-        parameter; infinite where it has none.
+    `function` is ``(connections, *parameters) -> X`` and broadcasts; `gradient` is ``(connections, *parameters) ->
+    (n, p)`` for one data set; `solve` is ``(connections (n,), X (b, n), weights (n,)) -> (b, p)``, the least squares of
+    b data sets.  A parameter takes one of its `bounds` exactly when the data push it there; above its `ceiling`,
+    ``(connections (n,), X (b, n)) -> (b, p)``, they say nothing of it.
     """
 
     name: str

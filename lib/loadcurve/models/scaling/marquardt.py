@@ -30,20 +30,8 @@ def minimise(
 ) -> Array:
     """Return the parameters with the least weighted sum of squares that a search from `start` finds, for each data set.
 
-    Parameters
-    ----------
-    function : callable
-        ``(N (n,), *parameters (b, 1)) -> (b, n)``.
-    number, observed, weights
-        Shapes (n,), (b, n), (n,), as in `Law.solve`.
-    start : numpy.ndarray, shape (b, p)
-        Positive parameters to begin with.
-    upper : numpy.ndarray, shape (p,) or (b, p)
-        Most that each may become; one that is pushed against it takes that value exactly.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b, p)
+    Shapes as in `Law.solve`; `start` (b, p) is positive, and a parameter that is pushed against `upper`, (p,) or
+    (b, p), takes that value exactly.  `function` is ``(N (n,), *parameters (b, 1)) -> (b, n)``.
 
     Examples
     --------
@@ -101,17 +89,7 @@ def _slopes(fitted: Callable[[Array], Array], values: Array) -> Array:
 def damped_step(normal: Array, gradient: Array, damping: Array) -> Array:
     """Solve (JᵀJ, its diagonal stretched by 1 + damping) · step = gradient for each data set.
 
-    Parameters
-    ----------
-    normal : numpy.ndarray, shape (b, p, p)
-        JᵀJ; a row of zeros belongs to a parameter without influence, whose step is 0.
-    gradient : numpy.ndarray, shape (b, p)
-    damping : numpy.ndarray, shape (b,)
-        >= 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b, p)
+    Shapes (b, p, p), (b, p) and (b,).  A row of zeros belongs to a parameter without influence, whose step is 0.
 
     Examples
     --------

@@ -3,8 +3,9 @@ r"""Model selection: which laws the data of one curve support, and their average
 Each law gets a probability by its evidence, the likelihood of the data averaged over its prior, with even odds before:
 a law that could have made many other curves too is less supported by this one.  Predictions are of all accepted laws,
 each with its probability (J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky, "Bayesian Model Averaging: A
-Tutorial", Statistical Science 14(4), 1999): where the laws differ, the band is wide.  Beyond the last level they start
-at the throughput measured there, and the band widens with each doubling of the load (`outlook`).
+Tutorial", Statistical Science 14(4), 1999): where the laws differ, the band is wide.  Beyond the last level the
+prediction is a stack of the laws, the last value and a damped trend, and the band widens with each doubling of the load
+(`outlook`).
 
 A law is rejected where its best fit misses a measured level by more than a fifth, or where it is a thousand times less
 probable than another.  All may be rejected: then the bands widen, as the laws miss what was measured.  Scatter is taken
@@ -22,6 +23,8 @@ from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array, Integers, above_0, between_0_and_1
 from loadcurve.models.fit import Fit
+from loadcurve.models.scaling.diagnostics import corrected_aic
+from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.least_squares import LAWS, fit_law
 from loadcurve.models.scaling.outlook import Outlook
 from loadcurve.models.scaling.points import known_points
@@ -52,8 +55,6 @@ class Tournament:
         One row for each law, the most probable first: ``law``, ``parameters`` (how many), ``probability`` (of all
         laws, before any is rejected), ``corrected_aic``, ``worst_miss`` (largest relative residual), ``accepted`` and
         ``reason``.
-    fits : dict of str to Fit
-        The least-squares fit of each law that has enough points.
     verdict : str
         One sentence.
     warnings : tuple of str
@@ -62,8 +63,8 @@ class Tournament:
         Shapes of each law.
     weights : dict of str to float
         Probability of each law that predicts: of the accepted ones, or of all where none is accepted.
-    connections, throughput_rps : numpy.ndarray, shape (n,)
-        The points.
+    connections, throughput_rps, point_weights : numpy.ndarray, shape (n,)
+        The points, and how much each counts.
 
     Examples
     --------
@@ -76,13 +77,20 @@ class Tournament:
     """
 
     laws: pd.DataFrame
-    fits: dict[str, Fit]
     verdict: str
     warnings: tuple[str, ...]
     posteriors: dict[str, Posterior]
     weights: dict[str, float]
     connections: Array
     throughput_rps: Array
+    point_weights: Array
+
+    @cached_property
+    def fits(self) -> dict[str, Fit]:
+        """The least-squares fit of each law that has enough points."""
+        n, x = self.connections, self.throughput_rps
+        names = [name for name in ENTRANTS if n.size > len(LAWS[name].parameters)]
+        return {name: fit_law(LAWS[name], n, x, weights=self.point_weights / x**2) for name in names}
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -144,6 +152,7 @@ class Tournament:
         return Outlook(
             # The middle one of every 15, from the lowest to the highest.
             centre=np.sort(np.vstack(curves), axis=0)[_CURVES // _KEPT // 2 :: _CURVES // _KEPT].T,
+            last=np.full(at.size, logs[-1]),
             doublings=doublings,
             slope=np.full(at.size, slope),
             level_variance=variance / number.size,
@@ -195,12 +204,11 @@ def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: A
     evidence = np.array([posteriors[name].log_evidence for name in ENTRANTS])
     probability = np.exp(evidence - evidence.max())
     probability /= probability.sum()
-    rows, fits = [], {}
+    rows: list[dict[str, Any]] = []
     for name, share in zip(ENTRANTS, probability, strict=True):
         row = {"law": name, "parameters": len(LAWS[name].parameters), "probability": share}
         if number.size > row["parameters"]:
-            fits[name] = fit_law(LAWS[name], number, throughput, weights=weight / throughput**2)
-            row |= _judged(fits[name])
+            row |= _judged(LAWS[name], number, throughput, weight / throughput**2)
         else:
             row |= {"accepted": True, "reason": f"{number.size} points for {row['parameters']} parameters: not checked"}
         if row["accepted"] and share < _DECISIVE * probability.max():
@@ -215,23 +223,26 @@ def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: A
     shares = dict(zip(kept["law"], kept["probability"] / total, strict=True))
     return Tournament(
         laws=table,
-        fits=fits,
         verdict=_verdict(table),
         warnings=(*warnings, *_weak(number, table)),
         posteriors=posteriors,
         weights=shares,
         connections=number,
         throughput_rps=throughput,
+        point_weights=weight,
     )
 
 
-def _judged(fit: Fit) -> dict[str, Any]:
-    miss = fit.predict(fit.connections) / fit.throughput_rps - 1
+def _judged(law: Law, number: Array, throughput: Array, weight: Array) -> dict[str, Any]:
+    weight = weight / weight.mean()
+    values = law.solve(number, throughput[None], weight)[0]
+    miss = law.function(number, *values) / throughput - 1
     worst = int(np.argmax(np.abs(miss)))
     accepted = bool(abs(miss[worst]) <= _MISS)
-    reason = "" if accepted else f"misses the throughput at N = {fit.connections[worst]:g} by {miss[worst]:+.0%}"
+    reason = "" if accepted else f"misses the throughput at N = {number[worst]:g} by {miss[worst]:+.0%}"
+    squares = float((miss * throughput) ** 2 @ weight)
     return {
-        "corrected_aic": fit.corrected_aic,
+        "corrected_aic": corrected_aic(squares, number.size, len(values), weight),
         "worst_miss": float(miss[worst]),
         "accepted": accepted,
         "reason": reason,

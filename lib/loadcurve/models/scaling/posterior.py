@@ -35,18 +35,9 @@ _MIN_SHARE = 1e-5
 class Posterior:
     """One law's shapes, with their probabilities.
 
-    Attributes
-    ----------
-    shape : numpy.ndarray, shape (b, p − 1)
-        Logarithms of the shape's parameters, as `log_shape` takes them.
-    share : numpy.ndarray, shape (b,)
-        Probability of each; the sum is 1.
-    log_unit : numpy.ndarray, shape (b,)
-        Mean of log γ given the shape.
-    variance : numpy.ndarray, shape (b,)
-        Median variance of log X about the law, given the shape.
-    log_evidence : float
-        Logarithm of the mean likelihood under the prior, up to a constant that all laws share.
+    `shape` (b, p − 1) holds logarithms, as `log_shape` takes them, and `share` (b,) their probabilities; `log_unit` and
+    `variance` are the mean of log γ and the median variance of log X about the law, given the shape; `log_evidence` is
+    the logarithm of the mean likelihood under the prior, up to a constant that all laws share.
     """
 
     shape: Array

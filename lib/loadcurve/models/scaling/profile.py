@@ -64,14 +64,7 @@ _DIGITS = 1e-6
 class Profile:
     """Least sum of squares of a law with one quantity fixed, as a function of this quantity.
 
-    Attributes
-    ----------
-    quantity : str
-        One of `PROFILED`.
-    number, throughput, weights : numpy.ndarray, shape (n,)
-        The points.
-    count : int
-        Parameters of the law: 3, or 2 without coherency.
+    `quantity` is one of `PROFILED`; the points are (n,); `count` parameters: 3, or 2 without coherency.
     """
 
     quantity: str

@@ -36,25 +36,9 @@ def solve(
 ) -> Array:
     """Coefficients a with the least weighted sum of squares for each data set.
 
-    Parameters
-    ----------
-    number : numpy.ndarray, shape (n,)
-        Connections N, > 0.
-    observed : numpy.ndarray, shape (b, n)
-        Throughput X of each of b data sets, > 0.
-    weights : numpy.ndarray, shape (n,)
-        Of the squared residuals, >= 0.
-    columns : numpy.ndarray, shape (n, p)
-        The u of the law at each N.
-    bounded : bool
-        Whether all coefficients must be >= 0; one at its bound is exactly 0.
-    base : array_like, broadcasts to shape (b, n)
-        The part of N / X that is held, >= 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b, p)
-        NaN where no coefficients give a positive throughput at every N.
+    Shapes (n,), (b, n), (n,), and (n, p) for `columns`, the u of the law at each N.  If `bounded`, all coefficients are
+    >= 0, and exactly 0 at the bound.  `base` >= 0, (b, n), is the part of N / X that is held.  The result (b, p) is NaN
+    where no coefficients give a positive throughput at every N.
 
     Examples
     --------
