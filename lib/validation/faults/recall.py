@@ -90,7 +90,7 @@ def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
     """Yield each recorded fault, and what the audit reports about its runs."""
     faults = {name: fault for name, fault in read_faults(folder).items() if fault.finds}
     tables = {name: read_recorded(name, folder).tables for name in faults}
-    findings = _findings_of(tables)
+    findings = findings_of(tables)
     for name in faults:
         if (own := _own_settings((atlas_folder() if folder is None else folder) / name)) != AuditSettings():
             findings[name] = audit(tables[name], own)
@@ -109,12 +109,12 @@ def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]
     runs = tables["runs"]
     run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
     planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
-    findings = _findings_of(planted)
+    findings = findings_of(planted)
     for one in mutations:
         yield Case(one.name, "mutated", one.fault, planted[one.name], findings[one.name], one.not_recorded)
 
 
-def _findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
+def findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
     """Return the findings about each set of tables; those of one run are audited together, which takes less time."""
     single = {name: tables for name, tables in planted.items() if len(tables["runs"]) == 1}
     named = [{table: rows.assign(study=name) for table, rows in tables.items()} for name, tables in single.items()]
