@@ -59,51 +59,45 @@ def _findings(reports: list[str]) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def summarise_error_rates(compared: pd.DataFrame, by: str = "rule") -> pd.DataFrame:
-    """Precision and recall of each rule in each half, with 95 % intervals (Wilson's); what is arguable counts for none.
+def summarise_error_rates(compared: pd.DataFrame) -> pd.DataFrame:
+    """Precision and recall of errors, of warnings, and of each rule in each half; what is arguable is left out.
 
     Parameters
     ----------
     compared : pandas.DataFrame
-        From `compare_with_labels`.
-    by : {"rule", "severity"}
-        A row for each rule, or for errors, for warnings and for both together.  An error is right if the expert raises
-        it as an error; a warning is right also where the expert would raise an error.
+        From `compare_with_labels`, or with its columns ``half rule label severity found``.
 
     Returns
     -------
     pandas.DataFrame
-        ``half``, `by`, ``right wrong missed``, then ``precision recall`` and the ends of their intervals.
+        ``half rule right wrong missed``, then ``precision recall`` and the ends of their 95 % intervals (Wilson's).
+        The first rules are ``errors``, ``warnings`` and ``all rules``.  An error is right if the expert raises it as
+        an error; a warning is right also where the expert would raise an error.
 
     Examples
     --------
     >>> one = {"half": "unseen", "rule": "timeouts", "severity": "error", "found": ["error", ""], "label": "raise"}
-    >>> rates = summarise_error_rates(pd.DataFrame(one))
-    >>> rates[["right", "wrong", "missed", "precision", "recall"]].values.tolist()
-    [[1, 0, 1, 1.0, 0.5]]
+    >>> rates = summarise_error_rates(pd.DataFrame(one)).set_index("rule")
+    >>> rates.loc["timeouts", ["right", "wrong", "missed", "precision", "recall"]].tolist()
+    [1.0, 0.0, 1.0, 1.0, 0.5]
     """
     rows = compared[(compared["rule"] != "verdict") & (compared["label"] != "arguable")]
-    raised, found = rows["label"] == "raise", rows["found"] != ""
-    counts = {"all": (raised & found, found & ~raised, raised & ~found)}
-    if by == "severity":
-        of_error, as_error = raised & (rows["severity"] == "error"), rows["found"] == "error"
-        counts["errors"] = (of_error & as_error, as_error & ~of_error, of_error & ~as_error)
-        warned = found & ~as_error
-        counts["warnings"] = (warned & raised, warned & ~raised, raised & ~of_error & ~found)
-    groups = [rows["half"], *([rows["rule"]] if by == "rule" else [])]
-    summed = [
-        pd.DataFrame(dict(zip(("right", "wrong", "missed"), each, strict=True)))
-        .groupby(groups)
-        .sum()
-        .assign(severity=name)
-        for name, each in counts.items()
-    ]
-    rates = pd.concat(summed).reset_index()
+    raised, found, as_error = rows["label"] == "raise", rows["found"] != "", rows["found"] == "error"
+    severe, warned = raised & (rows["severity"] == "error"), found & ~as_error
+    either = {"right": raised & found, "wrong": found & ~raised, "missed": raised & ~found}
+    counts = {
+        "errors": {"right": severe & as_error, "wrong": as_error & ~severe, "missed": severe & ~as_error},
+        "warnings": {"right": warned & raised, "wrong": warned & ~raised, "missed": raised & ~severe & ~found},
+        "all rules": either,
+    }
+    each = [pd.DataFrame({"half": rows["half"], "rule": name, **count}) for name, count in counts.items()]
+    each += [pd.DataFrame({"half": rows["half"], "rule": rows["rule"], **either}).sort_values("rule")]
+    rates = pd.concat(each).groupby(["half", "rule"], sort=False).sum().reset_index()
+    rates = rates.sort_values("half", kind="stable", ignore_index=True)
     for measure, other in (("precision", "wrong"), ("recall", "missed")):
         shares = [share_of(right, right + lost) for right, lost in zip(rates["right"], rates[other], strict=True)]
         rates[[measure, f"{measure}_lo", f"{measure}_hi"]] = np.array(shares).reshape(-1, 3)
-    measured = [name for name in rates if name.startswith(("precision", "recall"))]
-    return rates[["half", by, "right", "wrong", "missed", *measured]]
+    return rates
 
 
 def summarise_verdicts(compared: pd.DataFrame) -> pd.DataFrame:
@@ -119,20 +113,3 @@ def summarise_verdicts(compared: pd.DataFrame) -> pd.DataFrame:
     table = pd.crosstab([rows["half"], rows["label"].rename("expert")], rows["found"])
     columns = [name for name in ("usable", "with care", "do not use", "not checked", "not read") if name in table]
     return table[columns].reset_index().rename_axis(columns=None)
-
-
-def summarise_planted(recall: pd.DataFrame) -> pd.DataFrame:
-    """Return the recall of each rule on planted faults: ``rule right missed recall recall_lo recall_hi``.
-
-    Examples
-    --------
-    >>> recall = pd.DataFrame({"expected": ["swapping, timeouts"], "found": ["timeouts"]})
-    >>> summarise_planted(recall)[["rule", "right", "missed"]].values.tolist()
-    [['swapping', 0, 1], ['timeouts', 1, 0]]
-    """
-    each = recall.assign(rule=recall["expected"].str.split(", ")).explode("rule")
-    each["right"] = [rule in found.split(", ") for rule, found in zip(each["rule"], each["found"], strict=True)]
-    counted = each.groupby("rule")["right"].agg(right="sum", planted="size").reset_index()
-    shares = [share_of(right, planted) for right, planted in zip(counted["right"], counted["planted"], strict=True)]
-    missed = counted.assign(missed=counted["planted"] - counted["right"]).drop(columns="planted")
-    return missed.join(pd.DataFrame(shares, columns=["recall", "recall_lo", "recall_hi"]))
