@@ -63,6 +63,7 @@ def plot_error_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     known = rates.rename(columns={"rule": "method", "measure": "size", "share": "coverage"}).dropna(subset=["coverage"])
     _draw_shares(ax, known)
     figure_of(ax).set_figheight(1.4 + 0.3 * known["method"].nunique())
+    ax.xaxis.set_major_locator(MultipleLocator(0.2))
     percent_axis(ax.xaxis, "Share of the findings")
     return ax
 

@@ -1,8 +1,8 @@
 """Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -76,14 +76,6 @@ def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
 def _tables_of_study(study: str) -> dict[str, pd.DataFrame]:
     """Return the tidy tables of a recorded study, which a build has; reading its raw files again takes seconds."""
     return {name: read_table(name, study) for name, rows in tidy(study).items() if rows or name == "runs"}
-
-
-def _tables_of_folder(path: str) -> Tables:
-    return read(paths.root() / path).tables
-
-
-def _tables_of_fault(name: str, atlas: Path | None) -> Tables:
-    return read_recorded(name, atlas).tables
 
 
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
@@ -189,18 +181,14 @@ def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | Non
     pandas.DataFrame
         ``data runs errors runs_with_warning rules``.
     """
-    clean = [name for name, fault in read_faults(atlas).items() if not fault.finds]
-    read_in: dict[str, Callable[[], Tables]] = {
-        f"data/atlas/{name}": partial(_tables_of_fault, name, atlas) for name in clean
-    }
-    for each in sorted(paths.studies().glob("*")):
-        if each.name not in _FAULTY:
-            read_in[f"data/studies/{each.name}"] = partial(_tables_of_study, each.name)
-    for path in folders:
-        read_in[path] = partial(_tables_of_folder, path)
+    clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
+    studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]
     rows = []
-    for path, tables in read_in.items():
-        found = tables()
+    for path in (*clean, *studies, *folders):
+        if path in studies:
+            found: Tables = _tables_of_study(Path(path).name)
+        else:
+            found = (read_recorded(Path(path).name, atlas) if path in clean else read(paths.root() / path)).tables
         findings = audit(found, AuditSettings())
         warned = findings[findings["severity"] == "warning"]
         rows.append(
