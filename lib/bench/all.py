@@ -4,7 +4,6 @@
 ends with the figure, what it was asked to be, and whether it is.
 """
 
-import os
 import platform
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import launcher
 import models
 import monitors
 import search
+from process_tree import machine
 
 CASES = audit.CASES | ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES | coverage.CASES
 
@@ -30,11 +30,8 @@ def main() -> None:
         return
     if unknown := [name for name in sys.argv[1:] if name not in CASES]:
         sys.exit(f"CASES must be of {', '.join(CASES)}, got {unknown[0]!r}")
-    cpu = next(
-        (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().split("\n") if "model name" in s), "?"
-    )
-    print(f"{platform.system()} {platform.release()}, {cpu}, {len(os.sched_getaffinity(0))} CPUs, "
-          f"Python {platform.python_version()}; one core for each figure", flush=True)  # fmt: skip
+    here = f"{platform.system()} {platform.release()}, {machine()}, Python {platform.python_version()}"
+    print(f"{here}; one core for each figure", flush=True)
     for name in sys.argv[1:] or CASES:
         subprocess.run([sys.executable, __file__, "--here", name], check=False)
 

@@ -35,7 +35,7 @@ def cost(argv: Sequence[str]) -> Cost:
     def look() -> None:
         nonlocal together
         while not ended.wait(_LOOK_S):
-            now = {pid: found for pid in _tree(process.pid) if (found := _memory(pid))}
+            now = {pid: found for pid in _tree(process.pid) if (found := memory(pid))}
             together = max(together, sum(held for held, _ in now.values()))
             peaks.update({pid: peak for pid, (_, peak) in now.items()})
 
@@ -61,7 +61,7 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-def _memory(pid: int) -> tuple[int, int] | None:
+def memory(pid: int) -> tuple[int, int] | None:
     """Memory that a process holds, and the most that it held, in bytes; pages that processes share count in each."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()

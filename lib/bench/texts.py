@@ -69,18 +69,6 @@ def ab_requests(path: Path, requests: int, seed: int = _SEED) -> None:
             )
 
 
-def access_log(path: Path, requests: int) -> None:
-    """What nginx logs in its combined format."""
-    draw = np.random.default_rng(_SEED)
-    with path.open("w", encoding="ascii") as out:
-        for n in draw.integers(0, 10**6, requests).tolist():
-            status = (200, 200, 200, 304, 404)[n % 5]
-            out.write(
-                f"198.18.0.{n % 250 + 1} - - [20/Nov/2026:22:{n // 60 % 60:02d}:{n % 60:02d} +0000] "
-                f'"GET /files/{n}.html HTTP/1.1" {status} {n} "-" "Mozilla/5.0 (X11; Linux)"\n'
-            )
-
-
 def recording(path: Path, seconds: int) -> None:
     """Record this machine's counters with sysstat's own collector, once a second."""
     found = [

@@ -18,7 +18,9 @@ OF_OTHER_STUDIES = {
     "31_response_time_by_rate", "49_metrics_and_identities", "51_rt_qps_threads",
     "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",
 }  # fmt: skip
-OF_NO_STUDY = {"01_your_own_files", "41_queueing_network", "48_interval_coverage"}
+OF_COUNTS = {"22_audit_error_rates", "48_interval_coverage"}
+OF_NO_STUDY = {"01_your_own_files", "41_queueing_network"} | OF_COUNTS
+OF_INTERVALS = {"21_planted_faults", "44_compare_two_servers", "45_published_curves"} | OF_COUNTS
 ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_OTHER_STUDIES | OF_NO_STUDY
 
 pytestmark = pytest.mark.site
@@ -52,10 +54,7 @@ def test_nothing_is_left_to_do(make):
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),
-        (
-            "lib/validation/coverage/count.py",
-            {"21_planted_faults", "44_compare_two_servers", "45_published_curves", "48_interval_coverage"},
-        ),
+        ("lib/validation/coverage/count.py", OF_INTERVALS),
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):

@@ -489,6 +489,9 @@ EXAMPLES = {
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_efficiency": lambda: (efficiency(),),
+    "plot_error_rates": lambda: (
+        interval_coverage().rename(columns={"method": "rule", "size": "measure", "coverage": "share"}),
+    ),
     "plot_established_by_connections": lambda: (established(),),
     "plot_fault": lambda: (fault(),),
     "plot_fit": lambda: (straight_fit(), Estimate(8.0, 4.0, 12.0, 0.95, "given")),
@@ -546,8 +549,8 @@ WIRE = [
 
 # Over blocks, ratios or the number of runs.
 COMPARISON = [
-    "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_interval_coverage", "plot_intervals",
-    "plot_rates_by_setting", "plot_ratios", "plot_throughput_by_block",
+    "plot_busy_rates", "plot_coverage", "plot_error_rates", "plot_forecast_errors", "plot_interval_coverage",
+    "plot_intervals", "plot_rates_by_setting", "plot_ratios", "plot_throughput_by_block",
 ]  # fmt: skip
 
 # Shares and counts, or over threads or the scatter of a run.
@@ -1026,6 +1029,12 @@ def test_plot_interval_coverage():
     assert (legend(ax), tick(ax.xaxis, 0.9)) == (["6 levels", "8 levels"], "90%")
     zone = ax.patches[0].get_extents().transformed(ax.transData.inverted())
     assert (zone.x0, zone.x1) == pytest.approx((0.93, 0.97))
+
+
+def test_plot_error_rates():
+    ax = draw("plot_error_rates")
+    assert points(ax, PALETTE[1]) == points(draw("plot_interval_coverage"), PALETTE[1])
+    assert (list(ax.patches), legend(ax), tick(ax.xaxis, 0.9)) == ([], ["6 levels", "8 levels"], "90%")
 
 
 def test_plot_overhead_by_size():

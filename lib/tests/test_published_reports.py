@@ -298,7 +298,7 @@ def test_a_wrong_declaration_is_named(tmp_path, entry, message):
 
 
 def test_what_is_not_there():
-    with pytest.raises(LoadcurveError, match="source must be one of bottleneck_listeners, .*, got 'some'"):
+    with pytest.raises(LoadcurveError, match="source must be one of .*, bottleneck_listeners, .*, got 'some'"):
         read_published_raw("some", "a.txt")
     with pytest.raises(LoadcurveError, match=r"name must be one of c0001\.wrk\.txt, .*, got 'a.txt'"):
         read_published_raw("rt_qps_threads", "a.txt")

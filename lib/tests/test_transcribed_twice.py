@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 # Their values are typed twice in a test of their own, or are judgements of a reader.
-OTHER_SOURCES = {"scaling_curves", "reading_checklist"}
+OTHER_SOURCES = {"audit_labels", "scaling_curves", "reading_checklist"}
 OUR_OWN = {"hosts", "links", "claims", "experiments"}  # drawings, and a report in our words: no column of numbers
 KEYS = {
     "prose": ("name",), "outputs": ("raw", "item", "quantity"), "acceptance_plan": ("test_point",),

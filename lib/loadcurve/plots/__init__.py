@@ -14,7 +14,7 @@ from loadcurve.plots.capacity import (
 )
 from loadcurve.plots.checklist import plot_acceptance, plot_checklist
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
-from loadcurve.plots.coverage import plot_interval_coverage
+from loadcurve.plots.coverage import plot_error_rates, plot_interval_coverage
 from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
 from loadcurve.plots.faults import plot_fault
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
@@ -79,6 +79,7 @@ __all__ = [
     "plot_deviation_from_law",
     "plot_effective_concurrency",
     "plot_efficiency",
+    "plot_error_rates",
     "plot_established_by_connections",
     "plot_fault",
     "plot_fit",

@@ -176,7 +176,7 @@ def summarise_sizes(coverage: pd.DataFrame) -> pd.DataFrame:
 
 def counted(hits: int, known: int, runs: int) -> tuple[float, float, float, float, int, str]:
     """``coverage lo hi refused runs verdict`` from hits among known intervals, of so many runs."""
-    share, lo, hi = _wilson(hits, known)
+    share, lo, hi = share_of(hits, known)
     return share, lo, hi, 1 - known / runs, runs, verdict(share, lo, hi)
 
 
@@ -205,8 +205,9 @@ def _unopposed(group: pd.DataFrame) -> str:
     return "no interval" if (group["verdict"] == "no interval").all() else "not contradicted"
 
 
-def _wilson(hits: int, known: int) -> tuple[float, float, float]:
+def share_of(hits: int, known: int) -> tuple[float, float, float]:
+    """Return a share and its 95 % interval (Wilson's), all NaN without a count."""
     if not known:
         return np.nan, np.nan, np.nan
-    interval = stats.binomtest(hits, known).proportion_ci(0.95, method="wilson")
+    interval = stats.binomtest(int(hits), int(known)).proportion_ci(0.95, method="wilson")
     return hits / known, float(interval.low), float(interval.high)

@@ -129,14 +129,6 @@ def _equal_work(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float
     return {("harmonic mean, reciprocal t interval", "harmonic mean"): holds(found, 1.0)}
 
 
-def _stopped(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
-    return {("stop rule at ± 5 %", "mean"): holds(stopped_mean(rng, 0.05, n), TRUE_MEAN)}
-
-
-def _planned(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
-    return {("Stein's plan for ± 5 %", "mean"): holds(planned_mean(rng, 0.05, n), TRUE_MEAN)}
-
-
 def _nested(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
     values = nested((n, 3, 3), rng)
     return {
@@ -150,7 +142,7 @@ _SETTINGS: dict[str, Callable[..., dict[tuple[str, str], float]]] = {
     "lognormal, σ 0.5": _skewed,
     "lognormal, scatter 100 %": partial(_skewed, skew=_WIDE),
     "normal times of equal work": _equal_work,
-    "n is the minimum": _stopped,
-    "n is the pilot": _planned,
+    "n is the minimum": lambda rng, n: {("stop rule at ± 5 %", "mean"): holds(stopped_mean(rng, 0.05, n), TRUE_MEAN)},
+    "n is the pilot": lambda rng, n: {("Stein's plan for ± 5 %", "mean"): holds(planned_mean(rng, 0.05, n), TRUE_MEAN)},
     "n × 3 × 3": _nested,
 }

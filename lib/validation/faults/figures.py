@@ -8,7 +8,7 @@ import pandas as pd
 
 from loadcurve import plots, publish
 from loadcurve.audit import all_rules
-from loadcurve.audit.of_runs import Tables, tables_of
+from loadcurve.audit.of_runs import tables_of
 from loadcurve.audit.shown import summarise_shown
 from loadcurve.ingest.reads import studies_read
 from loadcurve.units import format_quantity
@@ -49,7 +49,10 @@ def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
         finding = case.found[case.found["rule"] == rule].iloc[0]
         slug = rule.replace("-", "_") if case.fault.shows else ""
         if slug:
-            shown, text = _shown(case, finding), _caption(case)
+            shown, recorded = _shown(case, finding), case.kind == "recorded"
+            kind = "Recorded in the laboratory." if recorded else "Planted in a clean recorded run, in grey."
+            lines = " The dashed line is the limit of the rule." if case.fault.shows.limit else ""
+            text = f"{case.fault.title}. {kind}{lines}"
             with _only(case):
                 words = {"caption": text, "alt": f"{case.fault.title}. {_alt(shown)}"}
                 publish.figure(slug, plots.plot_fault(shown), shown, **words)
@@ -89,24 +92,15 @@ def _shown(case: Case, finding: pd.Series) -> pd.DataFrame:
     assert case.fault.shows is not None
     runs = case.tables["runs"]
     if case.kind == "mutated":
-        return summarise_shown(case.fault.shows, case.tables, _clean(several=len(runs) > 1))
+        clean = clean_tables()
+        every = clean["runs"]
+        own = every[every["variant"] == "delay" if len(runs) > 1 else every["run_id"] == RUN]
+        return summarise_shown(case.fault.shows, case.tables, tables_of(own, clean))
     chosen = case.fault.run or finding["run_id"]
     levels = runs["connections"].dropna().unique()
     several = pd.isna(chosen) or (case.fault.shows.table == "runs" and len(levels) > 1)
     tables = case.tables if several else tables_of(runs[runs["run_id"] == chosen], case.tables)
     return summarise_shown(case.fault.shows, tables)
-
-
-def _clean(*, several: bool) -> Tables:
-    tables = clean_tables()
-    runs = tables["runs"]
-    return tables_of(runs[runs["variant"] == "delay" if several else runs["run_id"] == RUN], tables)
-
-
-def _caption(case: Case) -> str:
-    kind = "Recorded in the laboratory." if case.kind == "recorded" else "Planted in a clean recorded run, in grey."
-    lines = "The dashed line is the limit of the rule." if case.fault.shows and case.fault.shows.limit else ""
-    return " ".join(filter(None, [f"{case.fault.title}.", kind, lines]))
 
 
 def _alt(shown: pd.DataFrame) -> str:

@@ -1,55 +1,9 @@
 """Planted faults: the load was not the one that the run's label states."""
 
 from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Mutation, chain, times, with_rows, with_text, with_values, without_rows
-
-CONNECTIONS = "1 threads and 64 connections"
-TOTAL = "35200 requests in 6.03s, 26.32MB read\n"
+from validation.faults.mutation import Mutation, chain, times, with_rows, with_values, without_rows
 
 MUTATIONS = (
-    Mutation(
-        "descriptor_limit",
-        Fault(
-            "Too few descriptors",
-            "wrk was asked for 1100 connections with a limit of 1024 open files, so 1020 opened.",
-            ("connections-opened",),
-            cause="open files",
-            shows=Shows("runs", ("connections", "errors_connect")),
-        ),
-        chain(
-            with_text(
-                (CONNECTIONS, "1 threads and 1100 connections"),
-                (TOTAL, TOTAL + "  Socket errors: connect 80, read 0, write 0, timeout 0\n"),
-                ("10.90ms", "174.65ms"),
-            ),
-            with_values("settings", {"setting": "Max open files"}, value="1024"),
-        ),
-    ),
-    Mutation(
-        "connect_errors",
-        Fault(
-            "Connections that failed to open",
-            "wrk was asked for 128 connections; 64 of them failed to open.",
-            ("effective-concurrency", "connections-opened"),
-            cause="ulimit -n",
-            shows=Shows("runs", ("connections", "errors_connect")),
-        ),
-        with_text(
-            (CONNECTIONS, "1 threads and 128 connections"),
-            (TOTAL, TOTAL + "  Socket errors: connect 64, read 0, write 0, timeout 0\n"),
-        ),
-    ),
-    Mutation(
-        "connections_by_threads",
-        Fault(
-            "Connections lost by integer division",
-            "wrk was asked for 127 connections on 64 threads and opened 64, one on each thread.",
-            ("effective-concurrency",),
-            cause="multiple of the number of threads",
-            shows=Shows("runs", ("connections", "threads")),
-        ),
-        with_text((CONNECTIONS, "64 threads and 127 connections")),
-    ),
     Mutation(
         "corrected_response_time",
         Fault(
@@ -143,16 +97,5 @@ MUTATIONS = (
             shows=Shows("sockets", ("established",)),
         ),
         without_rows("connections", {"state": "ESTAB", "local_port": "60679"}),
-    ),
-    Mutation(
-        "rate_not_reached",
-        Fault(
-            "A rate that was not reached",
-            "8,000 requests/s were asked for; 5,839 requests/s came.",
-            ("target-rate", "closed-loop-rate"),
-            cause="beyond the capacity",
-            shows=Shows("runs", ("target_rate_rps", "throughput_rps")),
-        ),
-        with_values("runs", target_rate_rps=8000.0, latency_corrected=False),
     ),
 )

@@ -1,8 +1,8 @@
 """Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -78,19 +78,11 @@ def _tables_of_study(study: str) -> dict[str, pd.DataFrame]:
     return {name: read_table(name, study) for name, rows in tidy(study).items() if rows or name == "runs"}
 
 
-def _tables_of_folder(path: str) -> Tables:
-    return read(paths.root() / path).tables
-
-
-def _tables_of_fault(name: str, atlas: Path | None) -> Tables:
-    return read_recorded(name, atlas).tables
-
-
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
     """Yield each recorded fault, and what the audit reports about its runs."""
     faults = {name: fault for name, fault in read_faults(folder).items() if fault.finds}
     tables = {name: read_recorded(name, folder).tables for name in faults}
-    findings = _findings_of(tables)
+    findings = findings_of(tables)
     for name in faults:
         if (own := _own_settings((atlas_folder() if folder is None else folder) / name)) != AuditSettings():
             findings[name] = audit(tables[name], own)
@@ -109,12 +101,12 @@ def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]
     runs = tables["runs"]
     run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
     planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
-    findings = _findings_of(planted)
+    findings = findings_of(planted)
     for one in mutations:
         yield Case(one.name, "mutated", one.fault, planted[one.name], findings[one.name], one.not_recorded)
 
 
-def _findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
+def findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
     """Return the findings about each set of tables; those of one run are audited together, which takes less time."""
     single = {name: tables for name, tables in planted.items() if len(tables["runs"]) == 1}
     named = [{table: rows.assign(study=name) for table, rows in tables.items()} for name, tables in single.items()]
@@ -189,18 +181,14 @@ def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | Non
     pandas.DataFrame
         ``data runs errors runs_with_warning rules``.
     """
-    clean = [name for name, fault in read_faults(atlas).items() if not fault.finds]
-    read_in: dict[str, Callable[[], Tables]] = {
-        f"data/atlas/{name}": partial(_tables_of_fault, name, atlas) for name in clean
-    }
-    for each in sorted(paths.studies().glob("*")):
-        if each.name not in _FAULTY:
-            read_in[f"data/studies/{each.name}"] = partial(_tables_of_study, each.name)
-    for path in folders:
-        read_in[path] = partial(_tables_of_folder, path)
+    clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
+    studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]
     rows = []
-    for path, tables in read_in.items():
-        found = tables()
+    for path in (*clean, *studies, *folders):
+        if path in studies:
+            found: Tables = _tables_of_study(Path(path).name)
+        else:
+            found = (read_recorded(Path(path).name, atlas) if path in clean else read(paths.root() / path)).tables
         findings = audit(found, AuditSettings())
         warned = findings[findings["severity"] == "warning"]
         rows.append(

@@ -8,20 +8,7 @@ import pandas as pd
 from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.audit.of_runs import tables_of
 from loadcurve.tables import check
-from validation.faults.mutation import Change, Mutation, Tables, with_text
-
-FEW = (
-    ("35200 requests in 6.03s, 26.32MB read\n", "40 requests in 6.03s, 30.63KB read\n"),
-    ("5839.24", "6.63"),
-    ("4.37MB", "5.08KB"),
-    ("1 threads and 64 connections", "1 threads and 1 connections"),
-    ("10.90ms", "150.70ms"),
-)
-
-SHORT = (
-    ("35200 requests in 6.03s, 26.32MB read\n", "5839 requests in 1.00s, 4.37MB read\n"),
-    ("Running 6s test", "Running 1s test"),
-)
+from validation.faults.mutation import Change, Mutation, Tables
 
 
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -115,28 +102,6 @@ MUTATIONS = (
         with_row_of_means,
         sweep=True,
         not_recorded="No load generator averages percentiles; only an editor of tables does.",
-    ),
-    Mutation(
-        "percentile_of_few",
-        Fault(
-            "A percentile of 40 responses",
-            "The 99th percentile was taken from 40 responses.",
-            ("few-responses",),
-            cause="40 responses",
-            shows=Shows("latency", ("latency_s",)),
-        ),
-        with_text(*FEW),
-    ),
-    Mutation(
-        "one_second",
-        Fault(
-            "A test that ended after one second",
-            "The report was that of a load of one second at the same rate.",
-            ("short-load",),
-            cause="wrk -d 10s",
-            shows=Shows("runs", ("duration_s",), limit="short-load.seconds"),
-        ),
-        with_text(*SHORT),
     ),
     Mutation(
         "one_repeat",
