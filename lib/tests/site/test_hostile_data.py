@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import threading
 from urllib.parse import quote, unquote
 
@@ -24,6 +25,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import Error
 
 from loadcurve import paths, plots, publish
+from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import spreadsheet
 from loadcurve.ingest import reads
@@ -289,6 +291,29 @@ def test_a_served_page_waits_for_the_next_build(browser, address):
     with page.expect_request("**/livereload/*/*"):
         page.goto(f"{address}/index.html")
     assert page.refused == []
+    page.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.site
+@needs_chromium
+@pytest.mark.parametrize("command", ["analyse", "audit"])
+def test_no_name_or_line_of_an_analysed_folder_runs_in_its_report(browser, tmp_path, command):
+    folder = tmp_path / hostile("folder").replace("/", "∕")
+    (folder / "<img src=x onerror=ran(1)>").mkdir(parents=True)
+    (folder / "<script>ran(1)<!--.txt").write_text(hostile("line")[:-2])
+    for number, report in enumerate((ROOT / "lib/tests/data/folders/wrk_only").glob("*.txt")):
+        shutil.copy(report, folder / "<img src=x onerror=ran(1)>" / f"'\"><svg onload=ran({number})>.txt")
+    app([command, str(folder), "-o", str(tmp_path / "report.html"), *["--fail-on=never"] * (command == "audit")],
+        standalone_mode=False)  # fmt: skip
+    for second_wall in (True, False):
+        page = visit(browser, (tmp_path / "report.html").as_uri(), second_wall=second_wall)
+        assert page.ran == [] and page.refused == [] and "<script>ran(1)<!--.txt:1: expected" in page.inner_text("body")
+        page.context.close()
+    page = visit(browser, (tmp_path / "report.html").as_uri())
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=ran(2)>')")
+    page.wait_for_timeout(0)
+    assert page.ran == [] and page.refused
     page.context.close()
 
 
