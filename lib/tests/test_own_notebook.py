@@ -16,6 +16,8 @@ FOLDERS = ROOT / "lib" / "tests" / "data" / "folders"
 def test_the_notebook_answers_for_files_of_others(folder, tmp_path):
     output = tmp_path / "out.ipynb"
     batch.run_notebook(ROOT / "notebooks" / "01_your_own_files.ipynb", output, {"folder": str(FOLDERS / folder)})
+    cells = json.loads(output.read_text("utf-8"))["cells"]
+    assert str(ROOT) not in json.dumps([cell.get("outputs") for cell in cells])
     figures = tmp_path / "out.figures"
     values = json.loads((figures / "values.json").read_text("utf-8"))
     assert values["verdict"]["text"].startswith(("usable", "do not use"))

@@ -253,6 +253,29 @@ def test_the_command_writes_each_form(twelve, tmp_path, capsys):
         app(["analyse", "no such folder", "-o", "report.doc"], standalone_mode=False)
 
 
+def test_no_report_names_the_folders_above_the_data(twelve, tmp_path, capsys):
+    """Paths are given as absolute paths: below the home directory, below the working directory, and elsewhere."""
+    files = [shutil.copytree(twelve, tmp_path / name) for name in ("anna/results", "anna/work/monday", "more/results")]
+    broken = [(folder / "broken.txt", (folder / "broken.txt").write_text("none\n"))[0] for folder in files]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path / "anna"))
+        patch.chdir(tmp_path / "anna/work")
+        for suffix in (".html", ".json", ".md", ".txt"):
+            for given, shown in ((files[:1], ["results"]), (files, ["anna/results", "monday", "more/results"])):
+                for command in ("analyse", "audit"):
+                    output = tmp_path / f"elsewhere{suffix}"
+                    argv = [command, *map(str, given), f"-o{output}"]
+                    if (command, suffix) == ("audit", ".md"):
+                        argv += ["--format", "html"]
+                    patch.setattr(sys, "argv", ["loadcurve", *argv])
+                    app(argv, standalone_mode=False)
+                    text = output.read_text("utf-8").replace("\\", "").replace("<wbr>", "")
+                    assert str(tmp_path) not in text and "~" not in text
+                    assert all(f"{name}/broken.txt:1: expected" in text for name in shown), (argv, text)
+                    assert command == "audit" or f"loadcurve analyse {' '.join(shown)} -oelsewhere{suffix}" in text
+    assert str(broken[0]) in capsys.readouterr().err  # the terminal names the path as it was typed
+
+
 def test_without_chromium_a_pdf_is_one_clear_line(page, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LoadcurveError, match=r"PDF needs one of chromium.*, got none: install Chromium"):

@@ -180,7 +180,7 @@ def analyse(
     factors : mapping of str to str, path or GivenFactors, optional
         Of paths: facts about the runs, as `loadcurve.read` takes them.
     source : str
-        Name of the data in the report; by default the path.
+        Name of the data in the report, also of one path in the names of its files; by default the path.
     level : float
         Confidence level of all intervals, 0 < level < 1.
     timezone : str
@@ -205,8 +205,9 @@ def analyse(
         parsed = as_parsed(data)
     else:
         paths = _paths(data)
-        source = source or name_of(paths)
         parsed = read_sources(paths, factors, timezone)
+        parsed = parsed.renamed(str(paths[0]), source.rstrip("/")) if source and len(paths) == 1 else parsed
+        source = source or name_of(paths)
     settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None)
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}

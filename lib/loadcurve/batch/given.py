@@ -1,6 +1,7 @@
 """Values for parameters: read from the command line and from files, and checked before a kernel starts."""
 
 import io
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,7 +75,8 @@ def check_parameters(notebook: Path, given: Mapping[str, object]) -> dict[str, o
 def _checked(notebook: Path, name: str, given: object, declared: Declared) -> object:
     value = _read(name, given, declared.kind) if isinstance(given, Text) else given
     if isinstance(value, str) and name in _DATA and value and Path(value).exists():
-        return str(Path(value).resolve())  # the kernel works in the folder of the notebook
+        # The kernel works in the folder of the notebook, and what it shows should not name the folders of this machine.
+        return os.path.relpath(Path(value).resolve(), notebook.absolute().parent.resolve())
     try:
         declared.check(name, value)
     except ValueRuleError as error:

@@ -41,6 +41,7 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     from loadcurve.acceptance import judge_acceptance
     from loadcurve.files.atomic import write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
+    from loadcurve.report.names import shortener
 
     judged = judge_acceptance(folder)
     name = paths.shown(folder)
@@ -48,6 +49,7 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
         typer.echo(acceptance_report(judged, name, "text", width), nl=False)
     else:
+        name = shortener([name])(name)
         write_text(output, acceptance_report(judged, name, _FORM_OF[output.suffix.lower()]))
         typer.echo(f"{output}: {verdict_line(judged)}")
     return not (judged["verdict"] == "fail").any()

@@ -46,8 +46,9 @@ def analyse(
 
     target = report.check_suffix(Path(output))  # before minutes of reading
     found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone)
-    command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
-    report.write_report(found, target, report.provenance_of(found, paths, command))
+    shorten = report.shortener([*paths, output, *sys.argv[1:]])
+    command = printable(shlex.join(["loadcurve", *map(shorten, sys.argv[1:])]))
+    report.write_report(report.shortened(found, shorten), target, report.provenance_of(found, paths, command))
     for line in found.not_read:
         typer.echo(line, err=True)
     typer.echo(f"{printable(str(target))}: {found.verdict}")

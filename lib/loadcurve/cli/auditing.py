@@ -88,7 +88,8 @@ def audit(
     options = parse_settings(select or (), ignore or (), limit or (), rules)
     given = given_factors(factor, factors)
     found = [(path, _audit_path(path, rules, options, given, timezone)) for path in paths]
-    text = _shown(found, chosen, fail_on, in_file=output is not None)
+    written = _shortened(found) if output or chosen is AuditFormat.html else found
+    text = _shown(written, chosen, fail_on, in_file=output is not None)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -119,6 +120,13 @@ def _audit_path(
         named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
         typer.echo(printable(f"{named}{warning}"), err=True)
     return audit_tables(parsed, settings)
+
+
+def _shortened(found: "Sequence[tuple[str, Findings]]") -> "Sequence[tuple[str, Findings]]":
+    from loadcurve.report.names import shortened_findings, shortener
+
+    shorten = shortener([path for path, _ in found])
+    return [(shorten(path), shortened_findings(findings, shorten)) for path, findings in found]
 
 
 def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, in_file: bool) -> str:

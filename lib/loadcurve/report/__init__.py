@@ -6,6 +6,7 @@ to measure next, findings, warnings, provenance.
 
 from loadcurve.report.comparison import comparison_report
 from loadcurve.report.data import analysis_object, json_report
+from loadcurve.report.names import shortened, shortener
 from loadcurve.report.page import html_report
 from loadcurve.report.provenance import Provenance, provenance_of
 from loadcurve.report.text import markdown_report, text_report
@@ -21,6 +22,8 @@ __all__ = [
     "json_report",
     "markdown_report",
     "provenance_of",
+    "shortened",
+    "shortener",
     "text_report",
     "write_report",
 ]

@@ -12,6 +12,7 @@ from loadcurve.blocks import Grid, Section
 from loadcurve.errors import printable
 from loadcurve.files.atomic import sha256_of
 from loadcurve.ingest.files import files_of
+from loadcurve.report.names import shortener
 from loadcurve.units import format_quantity
 
 _LISTED = 100  # files that are listed; a digest covers all
@@ -112,9 +113,9 @@ def _files(path: Path, several: bool) -> tuple[File, ...]:
     """Files of a path that exist, by name; of several paths, each file is named with its path."""
     if not path.exists():
         return ()
-    base = path if path.is_dir() else path.parent
+    base, shorten = path if path.is_dir() else path.parent, shortener([str(path)])
     files = [file for file in files_of(path) if file.is_file()]
-    found = {printable((file if several else file.relative_to(base)).as_posix()): file for file in files}
+    found = {shorten(printable((file if several else file.relative_to(base)).as_posix())): file for file in files}
     sizes = {name: file.stat().st_size for name, file in found.items()}
     hashed = sum(sizes.values()) <= _MOST_BYTES
     return tuple(File(name, sizes[name], sha256_of(found[name]) if hashed else "") for name in sorted(found))

@@ -46,9 +46,10 @@ def on_files(files, config):
             raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
         executed, figures = build / "notebooks" / notebook.name, build / "figures" / notebook.stem
         published = [path for path in sorted(figures.glob("*")) if path.suffix in (".csv", ".xml")]
-        for made in [executed, *published]:
-            name = made.relative_to(build).as_posix()
-            files.append(File(name, str(build), config.site_dir, config.use_directory_urls))
+        files.append(File.generated(config, f"notebooks/{executed.name}", abs_src_path=str(executed)))
+        for made in published:
+            name = raw_files.name_on_site(made.relative_to(build).as_posix())
+            files.append(File.generated(config, name, abs_src_path=str(made)))
         facts = [executed.name, digest(str(executed)), sorted(path.name for path in figures.glob("*.svg"))]
         page = generated.text_of(facts, partial(notebooks.page_markdown, executed, figures))
         files.append(File.generated(config, notebooks.page_of(notebook.stem), content=page))

@@ -30,6 +30,18 @@ def literal(text: object) -> str:
     return _MEANS_SOMETHING.sub(lambda m: f"&#{ord(m[0])};", _INVISIBLE.sub(" ", str(text)))
 
 
+def fenced(text: str, language: str) -> str:
+    """Return a text as a block of code, which no line of the text ends.
+
+    Examples
+    --------
+    >>> fenced("```", "text").splitlines()
+    ['````text', '```', '````']
+    """
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
 def leads_elsewhere(link: str) -> bool:
     r"""Return whether a link has a scheme other than http, https and mailto, so that it may run code.
 

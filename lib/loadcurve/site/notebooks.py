@@ -10,6 +10,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
+from loadcurve.site.literal import fenced
 from loadcurve.site.safety import clean_output
 
 FOLDER = "notebooks"
@@ -95,9 +96,7 @@ def _code_cell(cell: dict[str, Any], source: str, slug: str) -> str:
     shown = list(_outputs(cell, slug)) if "progress" not in tags else []
     if "hidden" in tags or not source.strip():
         return "\n\n".join(shown)
-    longest = max((len(run) for run in re.findall("`+", source)), default=0)
-    fence = "`" * max(3, longest + 1)
-    code = f"{fence}python\n{source.rstrip()}\n{fence}"
+    code = fenced(source, "python")
     if not _only_publishes(source):
         return "\n\n".join([code, *shown])
     folded = [code, *shown] if "publish.values(" in source and not slug else [code]

@@ -10,6 +10,7 @@ from loadcurve.audit import AuditSettings
 from loadcurve.audit.registry import audit
 from loadcurve.audit.text import audit_text
 from loadcurve.report import text_report
+from loadcurve.site.literal import fenced
 
 _SHOWN = "results/"
 FOLDERS = Path("lib/tests/data/folders")
@@ -48,13 +49,13 @@ def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
     if parts:
         summary, verdict, *others = _PARTS.split(text)
         text = "\n\n".join([summary, verdict, *(part for part in others if part.startswith(parts))])
-    return f"```console\n$ loadcurve analyse {_shown(folder)}{option}\n{text}\n```"
+    return fenced(f"$ loadcurve analyse {_shown(folder)}{option}\n{text}", "console")
 
 
 def cat_markdown(path: str) -> str:
     """Markdown of the command that prints a file of the checkout, whose name the reader sees, and of its text."""
     file = paths.root() / path
-    return f"```console\n$ cat {file.name}\n{file.read_text('utf-8').rstrip()}\n```"
+    return fenced(f"$ cat {file.name}\n{file.read_text('utf-8')}", "console")
 
 
 def audit_markdown(path: str, *parts: str) -> str:
@@ -71,7 +72,7 @@ def audit_markdown(path: str, *parts: str) -> str:
     file = paths.root() / path
     first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
     text = "\n\n".join([first, *(_cut(part) for part in others if not parts or part.startswith(parts))])
-    return f"```console\n$ loadcurve audit {file.name}\n{text}\n```"
+    return fenced(f"$ loadcurve audit {file.name}\n{text}", "console")
 
 
 def _cut(part: str) -> str:

@@ -1,14 +1,16 @@
 """Generate a page for each data folder that a figure is computed from, with a link to each raw file."""
 
 import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterator
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 import yaml
 
 from loadcurve import paths
+from loadcurve.errors import printable
 from loadcurve.ingest.files import files_of
 from loadcurve.site.inputs import digest
 from loadcurve.site.literal import literal
@@ -19,8 +21,14 @@ FOLDER = "reference/data"
 _RECORDS = (("study.yml", "question"), ("source.yml", "about"))
 """Record of a folder, and the key of the sentence about it."""
 
-_ACTIVE = {".html", ".htm", ".xhtml", ".svg", ".xml", ".js", ".md", ".ipynb"}
-"""Suffixes that a browser would execute or the site builder would render; such files are listed without a link."""
+_PASSIVE = {".csv", ".json", ".png", ".tar", ".tsv", ".txt"}
+"""Suffixes whose type every web server knows, and no browser executes.
+
+For any other, Apache takes the type of an earlier suffix (``x.html.lua`` is HTML) or sends none, and a browser that is
+sent none looks for HTML in the content.
+"""
+_PACKED = {".bz2", ".gz", ".xz", ".zst"}
+_MOST_BYTES = 255  # of a name, in the file systems of Linux
 
 
 def folders(build: Path) -> dict[str, Path]:
@@ -48,11 +56,29 @@ def pages(build: Path) -> dict[str, str]:
     return {heading.replace("_", " "): page_of(name) for name, heading in shown.items()}
 
 
+def name_on_site(name: str, taken: Collection[str] = ()) -> str:
+    """Return the name of a file on the site: with ``.txt`` at its end, unless browsers display or save such a file.
+
+    ``.txt`` comes before the suffix of a packed file, because servers take the type of what is inside from there.
+
+    Examples
+    --------
+    >>> [name_on_site(name) for name in ("c1.wrk.txt", "evil.HTML", "nginx.conf", "x.html.xz")]
+    ['c1.wrk.txt', 'evil.HTML.txt', 'nginx.conf.txt', 'x.html.txt.xz']
+    """
+    suffix = PurePosixPath(name).suffix
+    packed = suffix if suffix.lower() in _PACKED else ""
+    inner = name.removesuffix(packed)
+    while PurePosixPath(inner).suffix.lower() not in _PASSIVE or inner + packed in taken:
+        inner += ".txt"
+    return inner + packed
+
+
 def files_on_site(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the path on the site and the path on disk of each raw file that the site holds."""
-    for file in _files(folder):
-        if file.suffix not in _ACTIVE:
-            yield f"{FOLDER}/{name}/{file.relative_to(folder).as_posix()}", file
+    for file, published in _files(folder).items():
+        if published:
+            yield f"{FOLDER}/{name}/{published}", file
 
 
 def index_markdown() -> str:
@@ -70,17 +96,18 @@ def index_markdown() -> str:
 def facts(name: str, folder: Path) -> list[object]:
     """Return what the page of a folder is made of: its name, the names of its files, and its record."""
     records = [digest(str(folder / record)) for record, _ in _RECORDS]
-    return [name, sorted(str(file) for file in files_of(folder)), records]
+    return [name, [[str(file), published] for file, published in _files(folder).items()], records]
 
 
 def page_markdown(name: str, folder: Path) -> str:
     """Return the page of a folder: what it holds, its own files, and the files of each folder in it."""
     parts: dict[Path, list[Path]] = {}
-    for file in _files(folder):
+    links = {file: _link(file, published, name) for file, published in _files(folder).items()}
+    for file in links:
         parts.setdefault(file.parent, []).append(file)
-    own = "\n".join(f"* {_link(folder, file, name)}" for file in parts.pop(folder, []))
+    own = "\n".join(f"* {links[file]}" for file in parts.pop(folder, []))
     rows = [
-        f"| {literal(part.relative_to(folder).as_posix())} | {_links(folder, files, name)} |"
+        f"| {literal(part.relative_to(folder).as_posix())} | {' · '.join(links[file] for file in files)} |"
         for part, files in parts.items()
     ]
     table = "\n".join(["| folder | files |", "|---|---|", *rows]) if rows else ""
@@ -91,19 +118,26 @@ def page_markdown(name: str, folder: Path) -> str:
     )
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in files_of(folder) if file.is_file())
+def _files(folder: Path) -> dict[Path, str]:
+    """Return the files of a folder, and the path below it under which the site has each of them.
+
+    The path is empty, and the site has no copy, for a link that leaves the folder and for a name that becomes too long.
+    """
+    files = sorted(file for file in files_of(folder) if file.is_file())
+    below = {file: printable(file.relative_to(folder).as_posix()) for file in files}
+    taken = {str(place) for path in below.values() for place in PurePosixPath(path).parents}
+    for file, path in sorted(below.items(), key=lambda item: name_on_site(item[1]) != item[1]):  # own names first
+        below[file] = name_on_site(path, taken)
+        taken.add(below[file])
+        leaves = file.is_symlink() and not file.resolve().is_relative_to(folder.resolve())
+        if leaves or len(os.fsencode(PurePosixPath(below[file]).name)) > _MOST_BYTES:
+            below[file] = ""
+    return below
 
 
-def _links(folder: Path, files: Iterable[Path], name: str) -> str:
-    return " · ".join(_link(folder, file, name) for file in files)
-
-
-def _link(folder: Path, file: Path, name: str) -> str:
-    if file.suffix in _ACTIVE:
-        return literal(file.name)
-    below = f"{Path(name).name}/{file.relative_to(folder).as_posix()}"
-    return f'<a href="{quote(below)}">{literal(file.name)}</a>'
+def _link(file: Path, published: str, name: str) -> str:
+    link = quote(f"{Path(name).name}/{published}")
+    return f'<a href="{link}">{literal(file.name)}</a>' if published else literal(file.name)
 
 
 def _about(folder: Path) -> str:

@@ -29,6 +29,8 @@ _POLICY = (
     " font-src {here} data:; connect-src {here}; worker-src {here} blob:; frame-src {here}; base-uri 'none';"
     " object-src 'none'; form-action 'none'"
 )
+_META = '<meta http-equiv="Content-Security-Policy" content="{}">'
+_WRITTEN_POLICY = re.compile("<head[^>]*>" + _META.format('([^"]+)'))
 # A script without a type, or with one that browsers execute; data blocks are not scripts.
 _SCRIPT = re.compile(r"<script(?![^>]*\s(?:src|type=\"application/json\"))[^>]*>(.*?)</script>", re.DOTALL)
 
@@ -94,12 +96,23 @@ def with_policy(output: str, content: str) -> str:
     frame = output.replace(content, "", 1)
     if content and frame == output:
         raise LoadcurveError("page must hold its content unchanged, got another one from the theme")
-    scripts = dict.fromkeys(_SCRIPT.findall(frame))
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    hashes = " ".join(map(hash_of, dict.fromkeys(_SCRIPT.findall(frame))))
     policy = _POLICY.format(here=_HERE, hashes=hashes)
-    return re.sub(
-        r"<head[^>]*>",
-        lambda m: f'{m[0]}<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        output,
-        count=1,
-    )
+    return re.sub(r"<head[^>]*>", lambda head: f"{head[0]}{_META.format(policy)}", output, count=1)
+
+
+def hash_of(script: str) -> str:
+    """Return the source expression by which a policy allows an inline script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def policy_of(page: str) -> str:
+    """Return the policy that `with_policy` wrote into a page; for any other file, one that allows no inline script.
+
+    Examples
+    --------
+    >>> "sha256" in policy_of(with_policy("<head></head><script>1</script>", "")), "sha256" in policy_of("")
+    (True, False)
+    """
+    found = _WRITTEN_POLICY.search(page)
+    return found[1] if found else _POLICY.format(here=_HERE, hashes="")

@@ -1,18 +1,90 @@
 """Serve the handbook, and build it again when its pages or what notebooks published change."""
 
 import errno
+import ipaddress
 import os
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+from mkdocs import livereload
 from mkdocs.exceptions import MkDocsException
-from mkdocs.livereload import LiveReloadServer
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.site.incremental import build
 from loadcurve.site.inputs import digest_of_code
+from loadcurve.site.safety import hash_of, policy_of
 
 _WATCHED = ("handbook", "build/figures", "build/notebooks", "lib/loadcurve", "mkdocs.yml")
+
+
+class SiteServer(livereload.LiveReloadServer):
+    """Server of `build/site` on loopback: sends the policy of each page as a header too, answers only to its own names.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Checkout.
+    builder : callable
+        Called when pages or what they are made of changed.
+    port : int
+        TCP port.
+    """
+
+    def __init__(self, root: Path, builder: Callable[[], None], port: int) -> None:
+        super().__init__(builder=builder, host="127.0.0.1", port=port, root=str(root / "build" / "site"))
+        self.RequestHandlerClass = _Handler
+        for name in _WATCHED:
+            self.watch(str(root / name))
+
+    def serve_request(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer a request, with the headers that every answer has."""
+        answer: list[Any] = []
+        if _is_local(environ.get("HTTP_HOST", "")):
+            body = super().serve_request(environ, lambda *status_and_headers: answer.extend(status_and_headers))
+        else:
+            answer = ["421 Misdirected Request", [("Content-Type", "text/plain")]]
+            body = [f"Host must be localhost or an IP address: open {self.url}\n".encode()]
+        status, headers = answer
+        page = ""
+        if ("Content-Type", "text/html") in headers:
+            body = [b"".join(body)]
+            page = body[0].decode("utf-8", "replace")
+        start_response(status, [*headers, *_security(page)])
+        return body
+
+    def _inject_js_into_html(self, content: bytes, epoch: int) -> bytes:
+        """Add the script that loads a page again after a build, and allow it in the policy of the page."""
+        served: bytes = super()._inject_js_into_html(content, epoch)
+        script = served.rpartition(b"</script>")[0].rpartition(b"<script>")[2]
+        return served.replace(b"script-src", f"script-src {hash_of(script.decode())}".encode(), 1)
+
+
+class _Handler(livereload._Handler):
+    def end_headers(self) -> None:
+        """End the headers of an answer to a malformed request, which does not reach `serve_request`."""
+        for name, value in _security(""):
+            self.send_header(name, value)
+        super().end_headers()
+
+
+def _security(page: str) -> list[tuple[str, str]]:
+    policy = f"{policy_of(page)}; frame-ancestors 'self'"
+    return [("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff")]
+
+
+def _is_local(host: str) -> bool:
+    """Return whether a request names this machine.
+
+    A page elsewhere can bind its own name to 127.0.0.1 and read the answers; the browser then sends that name.
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 def serve(root: Path, port: int = 8000) -> None:
@@ -36,9 +108,7 @@ def serve(root: Path, port: int = 8000) -> None:
             # The pages that were written last stay, and the next change builds again.
             print(error, file=sys.stderr, flush=True)
 
-    server = LiveReloadServer(builder=build_again, host="127.0.0.1", port=port, root=str(root / "build" / "site"))
-    for name in _WATCHED:
-        server.watch(str(root / name))
+    server = SiteServer(root, build_again, port)
     print(f"Serving the handbook on {server.url} (Ctrl-C ends it)", flush=True)
     try:
         server.serve()

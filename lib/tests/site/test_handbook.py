@@ -12,6 +12,7 @@ from conftest import ROOT
 
 from loadcurve import paths, tables
 from loadcurve.audit import all_rules
+from loadcurve.site import raw_files
 
 SITE = ROOT / "build" / "site"
 pytestmark = pytest.mark.site
@@ -91,7 +92,7 @@ def test_the_acceptance_test_is_a_page_and_a_junit_file():
     page = SITE / "studies" / "54_lvs_acceptance.html"
     html = BeautifulSoup(page.read_text("utf-8"), "html.parser")
     rows = [[cell.get_text() for cell in row("td")] for row in html.select("#table-acceptance tbody tr")]
-    link = html.select_one('article a[href$="acceptance.xml"]')["href"]
+    link = html.select_one('article a[href$="acceptance.xml.txt"]')["href"]
     cases = ElementTree.parse(page.parent / link).getroot().findall("testsuite/testcase")
     marks = {"failure": "fail", "skipped": "not checked"}
     said = [next((marks[part.tag] for part in case if part.tag in marks), "pass") for case in cases]
@@ -107,10 +108,11 @@ def test_every_raw_file_is_reached_from_the_page_of_its_folder(name):
     page, folder = SITE / "reference" / "data" / f"{name}.html", paths.named_data(name)
     below = f"{page.stem}/"
     linked = re.findall(rf'<a href="({re.escape(below)}[^"]+)">', page.read_text("utf-8"))
-    raw = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert {link.removeprefix(below) for link in linked} == raw
-    for link in linked:
-        assert (page.parent / link).read_bytes() == (folder / link.removeprefix(below)).read_bytes()
+    raw = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    published = {below + raw_files.name_on_site(name): path for name, path in raw.items()}
+    assert set(linked) == set(published)
+    for link, path in published.items():
+        assert (page.parent / link).read_bytes() == path.read_bytes()
 
 
 def test_the_home_page_leads_to_commands_for_the_readers_files():

@@ -3,12 +3,17 @@
 import csv
 import io
 import json
+import os
 import re
+import shutil
+import threading
+from urllib.parse import quote, unquote
 
 import mkdocs.config
 import nbformat
 import pandas as pd
 import pytest
+import urllib3
 from bs4 import BeautifulSoup
 from chromium import needs_chromium, open_browser  # noqa: F401
 from conftest import ROOT
@@ -17,13 +22,16 @@ from hypothesis import strategies as st
 from markdown import Markdown
 from mkdocs.commands.build import build
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import Error
 
 from loadcurve import paths, plots, publish
+from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import spreadsheet
 from loadcurve.ingest import reads
 from loadcurve.site import safety
 from loadcurve.site.literal import formula, leads_elsewhere, literal
+from loadcurve.site.serve import SiteServer
 from loadcurve.stats import Estimate
 
 NOTEBOOK = "99_hostile"
@@ -31,6 +39,15 @@ ROUTES = (
     "variant", "heading", "cell", "fact", "caption", "alt", "value", "unit", "reason", "claim", "section", "evidence",
     "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler", "raw",
 )  # fmt: skip
+
+RAW_FILES = [
+    "evil.HTML", "e.xht", "e.shtml", "e.xhtml", "e.mht", "e.svg", "a.svgz", "e.XML", "e.js", "e.markdown", "e.MD",
+    "x.html", "x.html.txt", "x.txt.html", "x.html.", "x.HTML ", "x.ｈｔｍｌ", "x.html.lua", "x.html.csv", "x.html.json",
+    "x.html.xz", "x.html.gz", "x.html.GZ", "x.svg.bz2", "x.gz", "none", "in.html/index.html", "in.html.txt",
+    "both.htm", "both.htm.txt/x.xhtml", "a\nb.html", "#?&%2e<script>ran()<.html", os.fsdecode(b"\xff.html"),
+    "\\udcff.html", "_headers", "l" * 251, "l" * 250 + ".html",
+]  # fmt: skip
+UNPUBLISHED = {"l" * 250 + ".html", "link.txt"}  # the name has no room for a suffix; it links to a file elsewhere
 
 
 def hostile(route):
@@ -68,10 +85,11 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOADCURVE_ROOT", str(root))
         patch.setenv("LOADCURVE_PUBLISH", str(root / "build" / "figures" / NOTEBOOK))
-        patch.setattr(reads, "studies_read", {hostile("study")})
+        patch.setattr(reads, "studies_read", {hostile("study"), "published/raw"})
         patch.setattr(publish.outputs, "_notebook", "")
         patch.setattr(paths, "designs", lambda: root / "designs")
-        for folder in ("data/studies", "designs/mine", "handbook/notebooks", "notebooks", "build/notebooks"):
+        made = ("data/studies", "designs/mine", "handbook/notebooks", "handbook/reference/data", "notebooks")
+        for folder in (*made, "build/notebooks", "lib/loadcurve"):
             (root / folder).mkdir(parents=True)
         write_data(root)
         write_pages(root)
@@ -79,7 +97,20 @@ def site(tmp_path_factory):
     return root / "build" / "site"
 
 
+def raw_text(name):
+    """A script that a browser runs as HTML and as XML, and the site builder would as Markdown with a macro."""
+    called = quote(name, errors="surrogateescape")
+    return f'<html xmlns="http://www.w3.org/1999/xhtml"><script>ran("{called}")</script>{{{{ 6*7 }}}}</html>'
+
+
 def write_data(root):
+    raw = root / "data/published/raw"
+    for name in RAW_FILES:
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        (raw / name).write_text(raw_text(name), "utf-8")
+    (root / "elsewhere.txt").write_text("secret")
+    (raw / "link.txt").symlink_to(root / "elsewhere.txt")
+    (raw / "within.txt").symlink_to("x.html")
     design = {
         "study": "mine",
         "question": hostile("question")[:-2],
@@ -118,9 +149,15 @@ def write_pages(root):
     )
     page += '{{ claims(nb, "claims") }}\n\n{{ experiments(nb) }}\n\n{{ experiments_index() }}\n\n{{ designs() }}\n'
     (root / "handbook/index.md").write_text(f'{{% set nb = "{NOTEBOOK}" %}}\n{page}', "utf-8")
+    (root / "handbook/reference/data/index.md").write_text("# Raw files\n\n{{ raw_files_table() }}\n")
     (root / "handbook/assets").symlink_to(ROOT / "handbook/assets")
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
-    text = re.sub(r"\nnav:\n.*?\n\n", f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.md\n\n", text, flags=re.S)
+    text = re.sub(
+        r"\nnav:\n.*?\n\n",
+        f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.md\n  - R: reference/data/index.md\n\n",
+        text,
+        flags=re.S,
+    )
     text = text.replace("lib/loadcurve/site/hooks.py", str(ROOT / "lib/loadcurve/site/hooks.py"))
     (root / "mkdocs.yml").write_text(text, "utf-8")
 
@@ -167,6 +204,117 @@ def test_nothing_from_data_runs_and_all_of_it_is_read(browser, site, second_wall
     unseen = {"unit", "verdict", "markdown", "raw"}
     missing = [route for route in ROUTES if route not in unseen and readable(route) not in shown]
     assert missing == []
+
+
+@pytest.fixture(scope="module")
+def raw_files(site):
+    """Path on the site of each raw file that the page of its folder links to."""
+    page = BeautifulSoup((site / "reference/data/published/raw.html").read_text("utf-8"), "html.parser")
+    return [f"reference/data/published/{unquote(link['href'])}" for link in page.select("article a:not(.headerlink)")]
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    server = SiteServer(site.parents[1], lambda: None, port=0)
+    server.server_bind()
+    server.server_activate()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.site
+def test_each_raw_file_is_published_unchanged_under_a_passive_name(site, raw_files):
+    below = site / "reference/data/published/raw"
+    there = {file.relative_to(site).as_posix() for file in below.rglob("*") if file.is_file()}
+    assert there == set(raw_files) and len(there) == len(raw_files)
+    wanted = [*(raw_text(name) for name in RAW_FILES if name not in UNPUBLISHED), raw_text("x.html")]
+    assert sorted((site / name).read_text("utf-8") for name in raw_files) == sorted(wanted)
+    assert (below / "x.html.txt").read_text("utf-8") == raw_text("x.html.txt")  # a file keeps its name if it can
+    assert {re.search(r"[^.]*?(\.(?:gz|xz|bz2))?$", name, re.I)[0].lower() for name in raw_files} == {
+        "txt", "csv", "json", "txt.gz", "txt.xz", "txt.bz2",
+    }  # fmt: skip
+    said = BeautifulSoup((site / "reference/data/published/raw.html").read_text("utf-8"), "html.parser").get_text()
+    assert all(name in said for name in UNPUBLISHED)
+
+
+@pytest.mark.slow
+@pytest.mark.site
+@needs_chromium
+@pytest.mark.parametrize("second_wall", [True, False], ids=["with its policy", "without its policy"])
+@pytest.mark.parametrize("served", [True, False], ids=["served", "opened from disk"])
+def test_no_raw_file_runs_in_a_browser(browser, site, address, raw_files, served, second_wall):
+    page = visit(browser, "about:blank", second_wall=second_wall)
+    for name in raw_files:
+        try:
+            page.goto(f"{address}/{quote(name)}" if served else (site / name).as_uri())
+        except Error as error:
+            assert "Download is starting" in error.message
+    assert page.ran == []
+    page.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.site
+def test_each_response_has_a_policy_and_its_type_is_not_guessed(site, address, raw_files):
+    pages = [file.relative_to(site).as_posix() for file in site.rglob("*.html") if file.is_file()]
+    others = ["", "none", "none/", "assets/accessible.js", "search/search_index.json", "livereload/0/0", "x" * 70_000]
+    for name in (*pages, *raw_files, *others):
+        answer = urllib3.request("GET", f"{address}/{quote(name)}", redirect=False)
+        policy, kind = answer.headers["Content-Security-Policy"], answer.headers["Content-Type"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert policy.startswith("default-src 'none'; script-src ") and "unsafe-inline" not in policy.split("; ")[1]
+        assert ("sha256-" in policy) == (name in pages or name == ""), name
+        assert name not in raw_files or re.match("text/(plain|csv)|application/(json|gzip)", kind)
+    assert len(pages) >= 5 and all(
+        'http-equiv="Content-Security-Policy"' in (site / name).read_text() for name in pages
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.site
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost:9", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("localhost.evil.example", 421), ("[::1", 421)],
+)
+def test_a_name_that_was_bound_to_this_machine_afterwards_reads_nothing(address, host, status):
+    answer = urllib3.request("GET", f"{address}/index.html", headers={"Host": host})
+    assert answer.status == status and (b"<html" in answer.data) == (status == 200)
+
+
+@pytest.mark.slow
+@pytest.mark.site
+@needs_chromium
+def test_a_served_page_waits_for_the_next_build(browser, address):
+    page = visit(browser, "about:blank")
+    with page.expect_request("**/livereload/*/*"):
+        page.goto(f"{address}/index.html")
+    assert page.refused == []
+    page.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.site
+@needs_chromium
+@pytest.mark.parametrize("command", ["analyse", "audit"])
+def test_no_name_or_line_of_an_analysed_folder_runs_in_its_report(browser, tmp_path, command):
+    folder = tmp_path / hostile("folder").replace("/", "∕")
+    (folder / "<img src=x onerror=ran(1)>").mkdir(parents=True)
+    (folder / "<script>ran(1)<!--.txt").write_text(hostile("line")[:-2])
+    for number, report in enumerate((ROOT / "lib/tests/data/folders/wrk_only").glob("*.txt")):
+        shutil.copy(report, folder / "<img src=x onerror=ran(1)>" / f"'\"><svg onload=ran({number})>.txt")
+    app([command, str(folder), "-o", str(tmp_path / "report.html"), *["--fail-on=never"] * (command == "audit")],
+        standalone_mode=False)  # fmt: skip
+    for second_wall in (True, False):
+        page = visit(browser, (tmp_path / "report.html").as_uri(), second_wall=second_wall)
+        assert page.ran == [] and page.refused == [] and "<script>ran(1)<!--.txt:1: expected" in page.inner_text("body")
+        page.context.close()
+    page = visit(browser, (tmp_path / "report.html").as_uri())
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=ran(2)>')")
+    page.wait_for_timeout(0)
+    assert page.ran == [] and page.refused
+    page.context.close()
 
 
 @pytest.mark.site
