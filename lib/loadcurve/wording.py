@@ -1,11 +1,15 @@
 """Sentences with placeholders for quantities: captions of figures, and the evidence of claims."""
 
+import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.units import UNITS, format_quantity, unit_of_column
+
+_FORMAT = re.compile(r"\+?,?(\.[0-9]{1,2})?[defg%]?")  # a width would allow 900 million blanks
+_MOST_DIGITS = 17  # of a float
 
 
 def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
@@ -15,7 +19,8 @@ def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
     ----------
     text : str
         Three forms are replaced: ``{rate_rps}`` takes the unit from the end of the name; ``{rate:rps 2}`` names the
-        unit and, optionally, the number of significant digits; ``{share:.1%}`` is a format of Python's `format`.
+        unit and, optionally, the number of significant digits; ``{share:+,.1%}`` is a format of Python's `format` with
+        a sign, a separator of thousands, at most 99 digits and one of the types ``d e f g %``.
     quantities : mapping of str to float or str
         In SI units; a string is inserted as it is.
 
@@ -45,7 +50,7 @@ def parse_form(form: str) -> tuple[str | None, int]:
     Raises
     ------
     LoadcurveError
-        When the text is not a unit, a number of digits, or both.
+        When the text is not a unit, a number of at most 17 digits, or both.
 
     Examples
     --------
@@ -53,8 +58,8 @@ def parse_form(form: str) -> tuple[str | None, int]:
     (('rps', 2), ('ratio', 3), (None, 4))
     """
     unit, digits = ("", form) if form.isdecimal() else (form.partition(" ")[0], form.partition(" ")[2] or "3")
-    if (unit and unit not in UNITS) or not digits.isdecimal():
-        raise LoadcurveError(f"format must be a unit and a number of digits, such as 'ratio 2', got {form!r}")
+    if (unit and unit not in UNITS) or not re.fullmatch("[0-9]{1,2}", digits) or int(digits) > _MOST_DIGITS:
+        raise ValueRuleError("format", "a unit and a number of digits, such as 'ratio 2'", form)
     return unit or None, int(digits)
 
 
@@ -64,4 +69,6 @@ def _shown(name: str, quantity: Any, form: str) -> str:
     if not form or form.partition(" ")[0] in UNITS:
         unit, digits = parse_form(form or "3")
         return format_quantity(float(quantity), unit or unit_of_column(f"_{name}"), digits)
+    if not _FORMAT.fullmatch(form):
+        raise ValueRuleError("format", "such as .1f, +,.2% or .3g", form)
     return format(quantity, form).replace("%", " %").replace("-", "−")

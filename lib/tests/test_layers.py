@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"arrays", "blocks", "cluster", "discovery", "errors", "extras", "jupyter", "signals", "units", "workers"},
-    {"captions", "files", "parameters", "paths", "schemas", "section", "study", "tables", "wording"},
+    {"captions", "expressions", "files", "parameters", "paths", "schemas", "section", "study", "tables", "wording"},
     {"ingest", "lab"},
     {"many_files"},
     {"reading", "export"},

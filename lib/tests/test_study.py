@@ -34,7 +34,7 @@ def test_a_study_survives_its_file(tmp_path, small_study):
         ("repeats: 0", r":3: expected repeats to be a whole number of 1 to 10000, got '0'"),
         ("repeats: 1.5", r":3: expected repeats to be .*integer.*got '1.5'"),
         ("repeats: true", r":3: expected repeats to be integer, got 'true'"),
-        ("repeats: 1\nrepeats: 2", r":4: expected YAML, got .*duplicate key"),
+        ("repeats: 1\nrepeats: 2", r":4: expected each key once, got 'repeats'"),
         ("factors: {connections: []}", r":3: expected factors to be one or more levels of connections, got '\[\]'"),
         ("factors: {connections: 3}", r":3: expected factors.connections to be array, got '3'"),
         ("factors: {connections: [1, 2", r"expected YAML"),

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.expressions import evaluate
 from loadcurve.wording import fill_text
 
 VERDICTS = {
@@ -26,9 +26,9 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     ----------
     stated : pandas.DataFrame
         One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim check
-        evidence because settles``.  `check` is a comparison of quantities, such as ``abs(counted / stated - 1) <
-        0.05 and failed == 0``; it is empty where the published numbers allow no check.  `evidence` and `because` have
-        placeholders for quantities (`loadcurve.wording.fill_text`).
+        evidence because settles``.  `check` is a comparison of quantities (`loadcurve.expressions.evaluate`), such as
+        ``abs(counted / stated - 1) < 0.05 and failed == 0``; it is empty where the published numbers allow no check.
+        `evidence` and `because` have placeholders for quantities (`loadcurve.wording.fill_text`).
     quantities : mapping of str to float or str
         By name, in SI units: numbers of the report, and what models make of them.
 
@@ -51,11 +51,10 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc["rate"].tolist()
     ['confirmed', '1 / 45.0 ms against 22.2 requests/s.']
     """
-    row = pd.DataFrame([dict(quantities)])
     judged = []
     for claim in stated.itertuples(index=False):
         try:
-            verdict, said = verdict_by_check(row, quantities, claim.check, claim.evidence, claim.because)
+            verdict, said = verdict_by_check(quantities, claim.check, claim.evidence, claim.because)
             if not verdict and not claim.settles:
                 raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(claim.settles))
         except LoadcurveError as error:
@@ -65,29 +64,22 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     return pd.DataFrame(judged, names, ["claim", "section", "verdict", "evidence", "settles"]).astype("str")
 
 
-def verdict_by_check(
-    row: pd.DataFrame, quantities: Mapping[str, Any], check: str, evidence: str, because: str
-) -> tuple[str, str]:
+def verdict_by_check(quantities: Mapping[str, Any], check: str, evidence: str, because: str) -> tuple[str, str]:
     """Return the verdict of a check, empty without one, and the sentences with their numbers.
 
-    `row` holds the quantities as a table of one row.  `because` turns “confirmed” into “explained”.
+    `because` turns “confirmed” into “explained”.
     """
-    holds = _holds(row, check) if check else None
     evidence, because = (fill_text(text, quantities) for text in (evidence, because))
     said = f"{evidence} {because}".strip()
-    if holds is None:
+    if not check:
         return "", said
+    rule = "a comparison of quantities"
+    try:
+        holds = evaluate(check, quantities)
+    except LoadcurveError as error:
+        raise LoadcurveError(f"check must be {rule}, got {check[:200]!r}: {error}") from None
+    if not isinstance(holds, bool):
+        raise LoadcurveError(f"check must be {rule}, got {check!r}, which is {holds!r}")
     if not re.search(r"\d", evidence):
         raise ValueRuleError("evidence", "the numbers of the check", repr(evidence))
     return "contradicted" if not holds else "explained" if because else "confirmed", said
-
-
-def _holds(row: pd.DataFrame, check: str) -> bool:
-    """Outcome of a comparison of the columns of a one-row table."""
-    try:
-        outcome = np.asarray(row.eval(check, engine="python")).item()
-    except (ValueError, SyntaxError, NameError, TypeError, NotImplementedError) as error:
-        raise LoadcurveError(f"check must be a comparison of quantities, got {check!r}: {error}") from None
-    if not isinstance(outcome, bool):
-        raise LoadcurveError(f"check must be a comparison of quantities, got {check!r}, which is {outcome!r}")
-    return outcome

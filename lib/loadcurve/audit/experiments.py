@@ -54,11 +54,10 @@ def judge_experiments(
     ['explained', 'confirmed', '99.0 requests/s at 10.0 ms.']
     """
     known = _with_ends(quantities)
-    row = pd.DataFrame([known])
     judged = []
     for one in stated.itertuples(index=False):
         try:
-            holds, said = verdict_by_check(row, known, one.check, one.evidence, one.because)
+            holds, said = verdict_by_check(known, one.check, one.evidence, one.because)
         except LoadcurveError as error:
             raise LoadcurveError(f"experiment {one.experiment!r}: {error}") from None
         told = "not checkable" if one.machine or said else NOT_RERUN

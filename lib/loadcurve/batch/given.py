@@ -1,17 +1,13 @@
 """Values for parameters: read from the command line and from files, and checked before a kernel starts."""
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from loadcurve.batch.libraries import nbformat, pm
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.files.yaml_document import read_yaml
+from loadcurve.files.yaml_document import parse_yaml, read_yaml
 from loadcurve.parameters import Declared, range_of
 
 _DATA = ("folder", "study", "study_file")  # parameters that name data, by a path or by the name of a study
@@ -103,9 +99,9 @@ def _read(name: str, text: str, kind: str) -> object:
 def _yaml(name: str, text: str, *, raw: bool) -> Any:
     """Read YAML 1.2, in which ``off`` is a text and ``1e-3`` a number; `raw` for texts instead of numbers."""
     try:
-        return YAML(typ="base" if raw else "safe", pure=True).load(io.StringIO(text))
-    except (YAMLError, ValueError) as error:  # ValueError: such as the date 2026-99-99
-        raise LoadcurveError(f"parameter {name} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
+        return parse_yaml(text, Path(name), only_texts=raw).values
+    except ParseError as error:
+        raise LoadcurveError(f"parameter {name} must be {error.expected}, got {text!r} ({error.got})") from None
 
 
 def typed(pairs: Sequence[str], kind: type[Typed]) -> dict[str, Typed]:

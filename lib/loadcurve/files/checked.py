@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from loadcurve.errors import ParseError, ValueRuleError
-from loadcurve.files.yaml_document import Document, Place
+from loadcurve.files.document import Document, Place
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
 

@@ -4,65 +4,23 @@ In YAML 1.2, ``off`` and ``no`` are strings and ``1e8`` is a number; in YAML 1.1
 are false and ``1e8`` is a string.
 """
 
-import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import ParseError
+from loadcurve.files.document import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, Document, Place, read_text
 
-Place = tuple[str | int, ...]
-
-# A handwritten file has a few KB; a file with 10,000 listed points is smaller than this limit.  Limits are needed
-# because aliases (*name) can expand a few lines to more values than fit in memory, and a link can point to an endless
-# device.
-_MAX_BYTES = 1 << 20
+# Limits are needed because aliases (*name) and merges (<<) can expand a few lines to more values, or to longer texts,
+# than fit in memory.
 _MAX_VALUES = 200_000
-_MAX_DEPTH = 20
 _HALVES = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True)
-class Document:
-    """Values of a file and their lines.
-
-    Attributes
-    ----------
-    values : Any
-        Mappings, lists, strings, numbers, booleans and None.
-    lines : dict
-        Place, such as ``("factors", "connections", 2)`` → line, from 1.
-    path : pathlib.Path
-        Path of the file.
-    """
-
-    values: Any
-    lines: dict[Place, int]
-    path: Path
-
-    def line(self, place: Place) -> int:
-        """Return the line of a place, or of the nearest enclosing place; 0 if the file has neither."""
-        while place and place not in self.lines:
-            place = place[:-1]
-        return self.lines.get(place, 0)
-
-    def place(self, start: Place, words: tuple[str, ...]) -> Place:
-        """Return the place of a dotted name below `start`; a key may contain dots itself, as names of sysctls do."""
-        inner = self.values
-        for word in start:
-            inner = inner[word] if isinstance(inner, dict) and word in inner else None
-        while words:
-            known = inner if isinstance(inner, dict) else {}
-            taken = next((at for at in range(len(words), 0, -1) if ".".join(words[:at]) in known), 1)
-            key, words = ".".join(words[:taken]), words[taken:]
-            start, inner = (*start, key), known.get(key)
-        return start
+_TAG = "tag:yaml.org,2002:"
 
 
 def read_yaml(path: Path) -> Document:
@@ -71,24 +29,28 @@ def read_yaml(path: Path) -> Document:
     Raises
     ------
     ParseError
-        When the file is not UTF-8 or not YAML, has a tag (``!!set``), a duplicate key or a key that is not a string, or
-        exceeds the limits on size, values or depth.
+        When the file is not UTF-8, or as `parse_yaml`.
     LoadcurveError
-        When the file does not exist.
+        When the file does not exist or exceeds the limit on size.
     """
-    content = _content(path)
+    return parse_yaml(read_text(path), path)
+
+
+def parse_yaml(text: str, path: Path, *, only_texts: bool = False) -> Document:
+    """Return the values of exactly one document; with `only_texts`, numbers and null are the texts as written.
+
+    Raises
+    ------
+    ParseError
+        When the text is not YAML, has a tag (``!!set``), a duplicate key or a key that is not a string, or exceeds the
+        limits on values, characters, digits or depth.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = _Composer
+    tree = _Tree(yaml, only_texts)
     try:
-        text = content.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
-    try:
-        _scan(text)
-        loaded = YAML(typ="rt", pure=True).load(text)
-        lines: dict[Place, int] = {}
-        _note(loaded, (), lines)
-        # Convert the subclasses that keep comments to plain values, and dates, which no key takes, to strings.
-        return Document(json.loads(json.dumps(loaded, default=str)), lines, path)
+        root = yaml.compose(text)
+        return Document(None if root is None else tree.value(root, (), 1), tree.lines, path)
     except MarkedYAMLError as error:
         mark, problem = error.problem_mark, " ".join(str(error.problem or error.context).split())
         raise ParseError(mark.line + 1 if mark else 0, "YAML", problem, str(path)) from None
@@ -96,71 +58,100 @@ def read_yaml(path: Path) -> Document:
         at = getattr(error, "position", None)
         line = text[:at].count("\n") + 1 if isinstance(at, int) else 0
         raise ParseError(line, "YAML", str(getattr(error, "reason", error)), str(path)) from None
-    except RecursionError:
-        raise ParseError(0, f"values nested at most {_MAX_DEPTH} deep", "more", str(path)) from None
+    except RecursionError:  # a mapping merged into itself
+        raise ParseError(0, f"values nested at most {MAX_DEPTH} deep", "more", str(path)) from None
     except ParseError as error:
         raise error.at(path) from None
     except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
-        # For a date such as 2026-99-99, or a tag that does not fit its value, the library raises Python's own error.
+        # For some broken directives the library raises Python's own error.
         raise ParseError(0, "YAML", str(error), str(path)) from None
 
 
-def _scan(text: str) -> None:
-    """Check that values are not nested too deeply, and that none has a tag, which would change its type."""
-    depth = 0
-    for event in YAML(typ="rt", pure=True).parse(text):
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > _MAX_DEPTH:
-            raise ParseError(event.start_mark.line + 1, f"values nested at most {_MAX_DEPTH} deep", "more")
+class _Composer(Composer):
+    """Refuses too many values, values nested too deeply, and tags, which would change the type of a value."""
+
+    def __init__(self, loader: Any = None) -> None:
+        super().__init__(loader)
+        self.warn_double_anchors = False
+        self._level = self._values = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        line = event.start_mark.line + 1
+        self._level += 1
+        self._values += index is not None  # of a key it is None
+        if self._level > MAX_DEPTH + 1:
+            raise ParseError(line, f"values nested at most {MAX_DEPTH} deep", "more")
+        if self._values > _MAX_VALUES:
+            raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
         if tag := getattr(event, "tag", None):
-            raise ParseError(event.start_mark.line + 1, "a value without a YAML tag", str(tag))
+            raise ParseError(line, "a value without a YAML tag", str(tag))
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        return node
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a regular file within the size limit."""
-    try:
-        if path.exists() and not path.is_file():
-            raise LoadcurveError(f"{path}: expected a {path.name}, got something that is no file")
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise LoadcurveError(f"{path}: expected a {path.name}, got no file") from None
-    except (OSError, ValueError) as error:  # such as a loop of links, no permission to read, NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise LoadcurveError(f"{path}: expected a {path.name}, got {reason}") from None
-    if len(content) > _MAX_BYTES:
-        raise LoadcurveError(f"{path}: expected at most {_MAX_BYTES} bytes, got more")
-    return content
+class _Tree:
+    """Values of nodes and their lines, with aliases and merges expanded."""
 
+    def __init__(self, yaml: YAML, only_texts: bool):
+        self._yaml, self._only_texts = yaml, only_texts
+        self._characters = self._merged = 0
+        self._keys: dict[int, dict[str, tuple[int, Any]]] = {}
+        self.lines: dict[Place, int] = {}
 
-def _note(value: Any, place: Place, lines: dict[Place, int]) -> None:
-    """Record the line of everything below `place`, and check that JSON can express it."""
-    if isinstance(value, CommentedMap):
-        for key, inner in value.items():
-            line = _line(value, key, lines.get(place, 0))
-            if not isinstance(key, str):
-                raise ParseError(line, "a key that is a word", str(key))
-            _note_one(inner, (*place, key), line, lines)
-    elif isinstance(value, CommentedSeq):
-        for at, inner in enumerate(value):
-            _note_one(inner, (*place, at), value.lc.item(at)[0] + 1, lines)
+    def value(self, node: Any, place: Place, line: int) -> Any:
+        """Return the value of a node; record its line and those of everything below it."""
+        if len(place) > MAX_DEPTH:
+            raise ParseError(line, f"values nested at most {MAX_DEPTH} deep", "more")
+        if place:
+            self.lines[place] = line
+        self._check_number(len(self.lines), line)
+        if isinstance(node, MappingNode):
+            inner = self._keys_of(node)
+            return {self._text(key, at): self.value(one, (*place, key), at) for key, (at, one) in inner.items()}
+        if isinstance(node, SequenceNode):
+            return [self.value(one, (*place, i), one.start_mark.line + 1) for i, one in enumerate(node.value)]
+        if self._only_texts or node.tag.removeprefix(_TAG) not in ("null", "bool", "int", "float"):
+            return self._text(node.value, line)
+        try:
+            if len(node.value) <= MAX_DIGITS:
+                return self._yaml.constructor.construct_object(node)
+        except ValueError:  # such as `_`, which counts as a number without digits
+            pass
+        raise ParseError(line, f"a number of at most {MAX_DIGITS} digits", node.value)
 
+    def _keys_of(self, mapping: Any) -> dict[str, tuple[int, Any]]:
+        """Return the line and the node of each key of a mapping; its own keys replace merged ones."""
+        if (known := self._keys.get(id(mapping))) is not None:
+            return known
+        merged: dict[str, tuple[int, Any]] = {}
+        own: dict[str, tuple[int, Any]] = {}
+        for key, node in mapping.value:
+            line = key.start_mark.line + 1
+            if key.tag == f"{_TAG}merge":
+                for one in reversed(node.value if isinstance(node, SequenceNode) else [node]):
+                    if not isinstance(one, MappingNode):
+                        raise ParseError(line, "a mapping to merge", str(one.value))
+                    merged |= self._keys_of(one)
+                self._merged += len(merged)
+                self._check_number(self._merged, line)
+            elif not isinstance(key, ScalarNode) or (key.tag != f"{_TAG}str" and not self._only_texts):
+                raise ParseError(line, "a key that is a word", key.value if isinstance(key, ScalarNode) else "a list")
+            elif key.value in own:
+                raise ParseError(line, "each key once", key.value)
+            else:
+                own[key.value] = line, node
+        return self._keys.setdefault(id(mapping), merged | own)
 
-def _note_one(value: Any, place: Place, line: int, lines: dict[Place, int]) -> None:
-    lines[place] = line
-    if len(lines) > _MAX_VALUES:
-        raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
-    if len(place) > _MAX_DEPTH:
-        raise ParseError(line, f"values nested at most {_MAX_DEPTH} deep", "more")
-    for text in (place[-1], value):
-        if isinstance(text, str) and _HALVES.search(text):
+    def _check_number(self, number: int, line: int) -> None:
+        if number > _MAX_VALUES:
+            raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
+
+    def _text(self, text: str, line: int) -> str:
+        self._characters += len(text)
+        if self._characters > MAX_BYTES:
+            raise ParseError(line, f"at most {MAX_BYTES} characters where each alias is replaced by its text", "more")
+        if _HALVES.search(text):
             raise ParseError(line, "text of whole characters", text.encode("unicode_escape").decode())
-    _note(value, place, lines)
-
-
-def _line(mapping: Any, key: object, otherwise: int) -> int:
-    """Return the line of a key; `otherwise` for a key that was merged into the mapping (``<<``)."""
-    try:
-        return mapping.lc.key(key)[0] + 1
-    except (KeyError, TypeError):
-        return otherwise
+        return text

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.files.checked import PlacedError
-from loadcurve.files.yaml_document import Document, Place
+from loadcurve.files.document import Document, Place
 from loadcurve.lab.schedule.points import level_sets
 from loadcurve.study import Study, place_of
 

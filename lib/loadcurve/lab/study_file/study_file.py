@@ -9,7 +9,8 @@ from typing import Any
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files.checked import PlacedError, built
-from loadcurve.files.yaml_document import Document, read_yaml
+from loadcurve.files.document import Document
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together
 from loadcurve.lab.study_file.point_checks import point_faults
