@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, check_type
@@ -44,10 +43,9 @@ def build() -> Path:
     return (_root() or Path.cwd()) / "build"
 
 
-def locks() -> Path:
-    """Return the folder of lock files: `build/locks` in the checkout, elsewhere in the folder of temporary files."""
-    top = _root()
-    return top / "build" / "locks" if top else Path(tempfile.gettempdir()) / f"loadcurve-{os.getuid()}" / "locks"
+def locks() -> Path | None:
+    """Return the folder of lock files, `build/locks` in the checkout; None outside a checkout."""
+    return top / "build" / "locks" if (top := _root()) else None
 
 
 def studies() -> Path:

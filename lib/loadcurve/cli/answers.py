@@ -43,6 +43,7 @@ def analyse(
 
     from loadcurve import report
     from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.files.atomic import is_stream
 
     target = report.check_suffix(Path(output))  # before minutes of reading
     found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone)
@@ -50,7 +51,7 @@ def analyse(
     report.write_report(found, target, report.provenance_of(found, paths, command))
     for line in found.not_read:
         typer.echo(line, err=True)
-    typer.echo(f"{printable(str(target))}: {found.verdict}")
+    typer.echo(f"{printable(str(target))}: {found.verdict}", err=is_stream(target))
 
 
 def print_analysis(

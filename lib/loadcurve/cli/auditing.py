@@ -77,7 +77,7 @@ def audit(
     """
     from loadcurve.audit import all_rules
     from loadcurve.audit.settings import parse_settings
-    from loadcurve.files.atomic import check_target, write_text
+    from loadcurve.files.atomic import check_target, is_stream, write_text
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
@@ -94,7 +94,7 @@ def audit(
     else:
         write_text(output, text)
         for path, findings in found:
-            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}")
+            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
     failing = {FailOn.error: ["error"], FailOn.warning: ["error", "warning"], FailOn.never: []}[fail_on]
     if any(findings["severity"].isin(failing).any() for _, findings in found):
         raise typer.Exit(1)

@@ -2,13 +2,13 @@
 
 import contextlib
 import functools
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.files import files_of, is_folder
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
@@ -131,7 +131,7 @@ def read_matched(
     with contextlib.ExitStack() as stack:
         place = parts.store if parts else None
         if store and parts is None:
-            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loadcurve-")))
+            place = stack.enter_context(temporary_folder())
         for reading in read_each(path, hints, workers, given.files, place and place.absolute(), client, called):
             if reading.file is None or reading.refused:
                 yield reading
