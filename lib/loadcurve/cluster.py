@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import loadcurve
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.workers import in_order, processors
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
                     threads_per_worker=1,
                     dashboard_address=_NO_DASHBOARD,
                     worker_dashboard_address=_NO_DASHBOARD,
+                    local_directory=str(stack.enter_context(temporary_folder())),
                     silence_logs=logging.CRITICAL,  # an interrupt, which is no fault, logs errors of several processes
                     preload=[__name__],
                 )

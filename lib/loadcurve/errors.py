@@ -3,8 +3,10 @@
 Wrong input raises one of these errors.  Weak evidence never raises: it travels with the result as warnings.
 """
 
+import contextlib
 import errno
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 _NEXT = {
     errno.ENOSPC: "free disk space, then run the command again",
     errno.EDQUOT: "free disk space, then run the command again",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f), then run the command again",
     errno.EACCES: "change its permissions, or name another path",
     errno.EPERM: "change its permissions, or name another path",
     errno.EROFS: "name a path on a file system that can be written",
@@ -178,6 +181,26 @@ def in_one_line(error: OSError | MemoryError | UnicodeError) -> str:
     todo = f"; {_NEXT[error.errno]}" if error.errno in _NEXT else ""
     line = ": ".join((" to ".join(names) or "standard input or output", reason)) + todo
     return printable(line)
+
+
+@contextlib.contextmanager
+def named_as(path: object, draft: object = None) -> Iterator[None]:
+    """Name a path in the errors of writing it, which name none where a disk is full, or else its draft.
+
+    Examples
+    --------
+    >>> with named_as("tables/runs.csv"):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'tables/runs.csv'
+    """
+    try:
+        yield
+    except OSError as error:
+        unnamed = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        if unnamed or (draft and str(error.filename).startswith(str(draft))):
+            raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from None
+        raise
 
 
 def printable(text: str) -> str:

@@ -4,14 +4,14 @@ import contextlib
 import json
 import math
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, named_as
 from loadcurve.files.atomic import replacing
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.parsed import Rows
 from loadcurve.ingest.table_parts import Parts, parts_of, write_slices
 from loadcurve.reading import Reading
@@ -93,12 +93,12 @@ def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:
     LoadcurveError
         When there are several tables, or none.
     """
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
-        names = list(write_tables(readings, Path(folder), "csv"))
+    with temporary_folder() as folder:
+        names = list(write_tables(readings, folder, "csv"))
         if len(names) != 1:
             todo = ": name one with --table" if names else ""
             raise LoadcurveError(f"--output - must get one table, got {', '.join(names) or 'none'}{todo}")
-        with Path(folder, f"{names[0]}.csv").open("rb") as file:
+        with named_as("standard output"), (folder / f"{names[0]}.csv").open("rb") as file:
             shutil.copyfileobj(file, out)
     out.flush()
 

@@ -2,10 +2,9 @@
 
 import os
 import re
-import tempfile
 from pathlib import Path
 
-from loadcurve.errors import LoadcurveError, check_type
+from loadcurve.errors import LoadcurveError, ParseError, check_type
 
 NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
 """Form of the name of a published notebook, without its suffix: it names a folder of figures and a make target."""
@@ -44,10 +43,9 @@ def build() -> Path:
     return (_root() or Path.cwd()) / "build"
 
 
-def locks() -> Path:
-    """Return the folder of lock files: `build/locks` in the checkout, elsewhere in the folder of temporary files."""
-    top = _root()
-    return top / "build" / "locks" if top else Path(tempfile.gettempdir()) / f"loadcurve-{os.getuid()}" / "locks"
+def locks() -> Path | None:
+    """Return the folder of lock files, `build/locks` in the checkout; None outside a checkout."""
+    return top / "build" / "locks" if (top := _root()) else None
 
 
 def studies() -> Path:
@@ -151,6 +149,29 @@ def shown(path: Path) -> str:
     if top and path.is_relative_to(top := top.resolve()):
         return str(path.relative_to(top))
     return str(path)
+
+
+def leads_out_of(folder: str, link: str | Path) -> bool:
+    """Return whether a path leads out of a folder whose path has no links.
+
+    Examples
+    --------
+    >>> leads_out_of("/proc", "/proc/self"), leads_out_of("/proc", "/proc/self/cwd"), leads_out_of("/pro", "/proc")
+    (False, True, True)
+    """
+    return not f"{os.path.realpath(link)}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def is_own_file(path: Path, *, follow: bool = False) -> bool:
+    """Return whether there is a file in a folder, and, unless links are followed, no link that leads out of it."""
+    return path.is_file() and (follow or not leads_out_of(os.path.realpath(path.parent), path))
+
+
+def check_own_file(path: Path) -> Path:
+    """Return the path of a file in a folder; raise `ParseError` for a link that leads out of the folder."""
+    if leads_out_of(os.path.realpath(path.parent), path):
+        raise ParseError(0, "a file of this folder (copy it here)", "a link that leads out of it", str(path))
+    return path
 
 
 def is_plain(path: str | Path) -> bool:

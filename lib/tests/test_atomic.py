@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
-from loadcurve import export, paths
+from loadcurve import export
 from loadcurve.files import atomic
 from loadcurve.ingest import store, table_parts
 from loadcurve.ingest.hints import Hints
@@ -116,12 +115,3 @@ def test_a_draft_that_is_gone_since_it_was_listed_stops_no_reader(tmp_path, monk
     alone = store._state(tmp_path)
     monkeypatch.setattr(os, "walk", lambda folder: [(str(folder), [], ["study.yml", ".1-a.tmp"])])
     assert store._state(tmp_path) == alone
-
-
-def test_a_lock_leaves_no_folder_outside_a_checkout(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(paths, "_root", lambda: None)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    with atomic.alone("a notebook"):
-        assert [file.is_file() for file in paths.locks().iterdir()] == [True]
-    assert [folder.name for folder in tmp_path.iterdir()] == ["temporary"]

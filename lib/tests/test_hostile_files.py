@@ -22,7 +22,7 @@ from one_test import in_one_test
 import loadcurve
 from loadcurve.batch.given import check_parameters
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.files import parse_bytes
+from loadcurve.ingest.files import list_files, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each, read_named
 
@@ -99,9 +99,82 @@ def test_what_is_no_file_is_one_line_and_the_rest_of_the_folder_is_read(tmp_path
     with pytest.raises(LoadcurveError) as caught:
         loadcurve.read(tmp_path / "odd.txt")
     assert str(caught.value).startswith(f"{tmp_path}/odd.txt: expected ") and got in str(caught.value)
-    found = loadcurve.read(tmp_path)
+    found = loadcurve.read(tmp_path, follow=True)
     assert len(found.tables["runs"]) == 1
     assert [got in warning for warning in found.warnings] == [True]
+
+
+SECRET = "root:x:0:0:root"
+LINKS = {
+    "file": "a.txt", "factors": "factors.csv", "record of a study": "study.yml", "source": "source.yml",
+    "folder": "sub", "run": "r1", "record of a run": "r2/run.json", "manifest": "runs.json",
+}  # fmt: skip
+
+
+@pytest.fixture(params=LINKS)
+def linked(request, tmp_path):
+    """A folder with two reports and a link to a file or a folder outside, through another link."""
+    outside, folder = tmp_path / "outside", tmp_path / "given"
+    for made in (outside, folder):
+        made.mkdir()
+    (outside / "run.json").write_text(SECRET)
+    link = folder / LINKS[request.param]
+    if request.param in ("run", "record of a run", "manifest"):
+        (folder / "study.yml").write_text("study: given\nquestion: q\n")
+        (folder / "r2").mkdir()
+        (folder / "r2" / "c32.txt").write_bytes(WRK)
+    target = outside if request.param in ("folder", "run") else outside / "run.json"
+    (folder / ".hidden").symlink_to(target)
+    link.symlink_to(os.path.relpath(folder / ".hidden", link.parent))
+    for name in ("c64.txt", "c65.txt"):
+        (folder / name).write_bytes(WRK)
+    return link
+
+
+@pytest.mark.slow
+def test_nothing_is_read_or_quoted_through_a_link_out_of_a_folder(linked, tmp_path, called, monkeypatch):
+    folder = linked.parent if linked.parent.name == "given" else linked.parent.parent
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "given-too").symlink_to(folder)  # the folder that is named may be a link
+    for argv in (
+        "audit given-too", "analyse given-too", "analyse given -o o.html", "ingest given", "compare given given",
+        "ingest given --format csv -o o", "tidy given", "launch given --plan", "history given given", "accept given",
+    ):  # fmt: skip
+        _, out, err = called(*argv.split())
+        written = [path.read_text("utf-8") for path in (*tmp_path.glob("o.*"), *tmp_path.glob("o/*"))]
+        assert SECRET not in "".join((out, err, *written)), argv
+    try:
+        found = loadcurve.read(folder)
+    except LoadcurveError as error:
+        assert f"{linked}: expected a file of this folder (copy it here), got 'a link that leads out of it'" in str(
+            error
+        )
+    else:
+        said = f"{folder}: expected files of this folder, got 1 link out of it ({linked.name}): copy the files here"
+        assert [said in warning for warning in found.warnings].count(True) == 1
+
+
+def test_links_are_followed_on_request_each_folder_once(tmp_path):
+    given, outside = tmp_path / "given", tmp_path / "outside"
+    (given / "sub").mkdir(parents=True)
+    outside.mkdir()
+    for place in (given, given / "sub", outside):
+        (place / "c64.txt").write_bytes(WRK)
+    for number, target in enumerate((outside, "../outside/c64.txt", "sub", "sub/c64.txt", ".", "..", "l0")):
+        (given / f"l{number}").symlink_to(target)
+    (outside / "back").symlink_to(given)
+    (outside / "round").symlink_to(".")
+    assert [str(path.relative_to(given)) for path in list_files(given)[0]] == ["c64.txt", "l3", "sub/c64.txt"]
+    assert [path.name for path in list_files(given)[1]] == ["l0", "l1", "l5", "l6"]
+    found, left = list_files(given, follow=True)
+    assert (
+        sorted(os.path.realpath(path) for path in found)
+        == sorted(str(path) for path in [given / "c64.txt", given / "sub" / "c64.txt"] * 2 + [outside / "c64.txt"] * 2)[
+            1:
+        ]
+        and not left
+    )
+    assert len(loadcurve.read(given, follow=True).tables["runs"]) > len(loadcurve.read(given).tables["runs"])
 
 
 @pytest.mark.parametrize("kind", BOMBS)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"arrays", "blocks", "cluster", "discovery", "errors", "extras", "jupyter", "signals", "units", "workers"},
-    {"captions", "expressions", "files", "parameters", "paths", "schemas", "section", "study", "tables", "wording"},
+    {"arrays", "blocks", "discovery", "errors", "extras", "jupyter", "signals", "units", "workers"},
+    {"captions", "cluster", "expressions", "files", "parameters", "paths", "schemas", "section", "study", "tables",
+     "wording"},
     {"ingest", "lab"},
     {"many_files"},
     {"reading", "export"},

@@ -167,6 +167,7 @@ def analyse(
     source: str = "",
     level: float = 0.95,
     timezone: str = "UTC",
+    follow: bool = False,
 ) -> Analysis:
     """Analyse runs: audit them, fit a model to each curve, find its capacity and its bottleneck.
 
@@ -185,6 +186,8 @@ def analyse(
         Confidence level of all intervals, 0 < level < 1.
     timezone : str
         Of paths: IANA name of the time zone of local times in the files, such as those of sar.
+    follow : bool
+        Of paths: whether links are read that lead out of a folder.
 
     Raises
     ------
@@ -205,10 +208,10 @@ def analyse(
         parsed = as_parsed(data)
     else:
         paths = _paths(data)
-        parsed = read_sources(paths, factors, timezone)
+        parsed = read_sources(paths, factors, timezone, follow)
         parsed = parsed.renamed(str(paths[0]), source.rstrip("/")) if source and len(paths) == 1 else parsed
         source = source or name_of(paths)
-    settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None)
+    settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None, follow=follow)
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
     runs = _finished_runs(checked["runs"], source)

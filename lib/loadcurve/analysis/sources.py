@@ -21,7 +21,9 @@ from loadcurve.study.study import ONLY_VARIANT
 _LISTED = 3  # paths that name the data
 
 
-def read_sources(paths: Sequence[str | Path], factors: Factors = None, timezone: str = "UTC") -> Parsed:
+def read_sources(
+    paths: Sequence[str | Path], factors: Factors = None, timezone: str = "UTC", follow: bool = False
+) -> Parsed:
     r"""Read folders and files together.
 
     Files that are named one by one, as ``results/c*.txt`` names them, are read as a folder that holds them: a file of
@@ -36,6 +38,8 @@ def read_sources(paths: Sequence[str | Path], factors: Factors = None, timezone:
         Facts about the runs, as `loadcurve.read` takes them.
     timezone : str
         IANA name of the time zone of local times in the files.
+    follow : bool
+        Whether links are read that lead out of the folders.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def read_sources(paths: Sequence[str | Path], factors: Factors = None, timezone:
     faults: list[str] = []
     for path in folders:
         try:
-            parts[path] = read(path, factors=factors, timezone=timezone)
+            parts[path] = read(path, factors=factors, timezone=timezone, follow=follow)
         except LoadcurveError as error:
             faults.append(str(error))
     if files:

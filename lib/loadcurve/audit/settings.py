@@ -10,6 +10,7 @@ from loadcurve.audit.explanation import one_listed
 from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.reads import record_reads
+from loadcurve.paths import is_own_file
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -162,7 +163,7 @@ def parse_settings(
     return build_settings({"select": tuple(select), "ignore": reasons, "limits": values}, rules, "options")
 
 
-def default_settings(rules: Mapping[str, Rule], data: Path | None = None) -> AuditSettings:
+def default_settings(rules: Mapping[str, Rule], data: Path | None = None, *, follow: bool = False) -> AuditSettings:
     """Return the settings that hold for some data: those of their study over those of the working directory.
 
     Parameters
@@ -171,6 +172,8 @@ def default_settings(rules: Mapping[str, Rule], data: Path | None = None) -> Aud
         The rules there are.
     data : pathlib.Path, optional
         Folder of a study or of one of its runs, whose study.yml may have a section ``audit``.
+    follow : bool
+        Whether the study.yml may be a link that leads out of its folder.
 
     Raises
     ------
@@ -179,7 +182,7 @@ def default_settings(rules: Mapping[str, Rule], data: Path | None = None) -> Aud
     """
     own = AuditSettings()
     for folder in (data, data.absolute().parent) if data is not None else ():
-        if (folder / "study.yml").is_file():
+        if is_own_file(folder / "study.yml", follow=follow):
             from loadcurve.study.records import read_study  # with pydantic, which files without a study do not need
 
             record_reads([folder / "study.yml"])

@@ -7,7 +7,6 @@ and the data under the same paths.
 
 import contextlib
 import secrets
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -19,6 +18,7 @@ from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import LOOK_S, Finished
 from loadcurve.cluster import check_library, connected, library
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.signals import pause
 
 Files = dict[str, bytes]
@@ -114,15 +114,15 @@ def _execute(
     """Execute a notebook; return the seconds it took, why it failed, the cell that failed, and all that it wrote."""
     start = time.monotonic()
     check_library(expected)
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
-        notebook, work = Path(folder) / Path(path).name, Path(folder) / "work"
+    with temporary_folder() as folder:
+        notebook, work = folder / Path(path).name, folder / "work"
         notebook.write_bytes(content)
         work.mkdir()
         line = cell = ""
         home = Path(path).parent
         try:
             execution.execute(
-                notebook, work, f"{name}.ipynb", given, home if home.is_dir() else Path(folder), _kernels(batch)
+                notebook, work, f"{name}.ipynb", given, home if home.is_dir() else folder, _kernels(batch)
             )
         except execution.NotebookError as error:
             line, cell = str(error), error.cell

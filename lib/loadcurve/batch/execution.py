@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +14,8 @@ from traitlets.config import Config
 
 from loadcurve.batch.libraries import DeadKernelError, PapermillExecutionError, nbformat, pm
 from loadcurve.captions import fill_captions
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, named_as
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.jupyter import NOTEBOOK_VARIABLE
 
 START_S = 1800
@@ -126,13 +126,15 @@ def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], 
     variables = {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
     variables[NOTEBOOK_VARIABLE] = str(notebook.absolute())
     # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets, _one_line_errors(draft, kernels):
+    with temporary_folder() as sockets, named_as(draft), _one_line_errors(draft, kernels):
         pm.execute_notebook(
             notebook,
             draft,
             dict(given),
             progress_bar=False,
-            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+            config=Config(
+                {"KernelManager": {"transport": "ipc", "ip": f"{sockets}/k", "connection_file": f"{sockets}/c"}}
+            ),
             kernel_manager_class=_kernel_manager(variables, folder, kernels),
             log_output=False,
             start_timeout=START_S,

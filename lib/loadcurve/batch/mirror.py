@@ -5,13 +5,13 @@ removed, then come its figures, and the notebook last, so an output is complete 
 """
 
 import contextlib
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from loadcurve.batch.notebook import partial_of
 from loadcurve.files.remote import RemoteFolder, files_below
+from loadcurve.files.runtime import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def mirrored(url: str, outputs: Iterable[str]) -> Iterator[Mirror]:
     remote = RemoteFolder(url)
     remote.check_writable()
     wanted = {f"{name}.{suffix}" for name in outputs for suffix in ("ipynb", "figures")}
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as place:
-        folder = Path(place) / remote.name
+    with temporary_folder() as place:
+        folder = place / remote.name
         folder.mkdir()
         remote.fetch([name for name in remote.names() if name.partition("/")[0] in wanted], folder)
         yield Mirror(remote, folder)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from loadcurve import paths
 from loadcurve.batch import execution, given
-from loadcurve.errors import LoadcurveError
-from loadcurve.files.atomic import alone, write_sums, write_text
+from loadcurve.errors import LoadcurveError, named_as
+from loadcurve.files.atomic import alone, is_stream, real_path, replace, write_sums, write_text
 
 STAMP = "loadcurve"
 """Key of an executed notebook's metadata that holds what it was made from (`loadcurve.batch.resume`)."""
@@ -57,11 +57,13 @@ def run_notebook(
     values = given.check_parameters(notebook, parameters or {})
     if publish and not paths.NOTEBOOK_NAME.fullmatch(notebook.stem):
         raise LoadcurveError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
-    output = output.absolute()
+    if is_stream(output):
+        raise LoadcurveError(f"{output}: expected a file, which figures may stand beside: name an .ipynb")
+    output = real_path(output) if output.is_symlink() else output.absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
     # The site shows each notebook in the folder of a published one.
     partial = partial_of(paths.build() / "draft" / output.name if publish else output)
-    with alone(f"notebook {paths.shown(output)}", report), work_folder(output) as work:
+    with alone(f"notebook {paths.shown(output)}", report), work_folder(output) as work, named_as(output, work):
         try:
             execution.execute(
                 notebook, work, output.name, values, notebook.absolute().parent, kernels or execution.Kernels()
@@ -88,7 +90,7 @@ def keep_partial(
     labelled = execution.NotebookError(f"{label}{error}", error.cell)
     if draft.is_file():
         partial.parent.mkdir(parents=True, exist_ok=True)
-        draft.replace(partial)
+        replace(draft, partial)
         labelled.partial = partial
     return labelled
 
@@ -115,7 +117,7 @@ def finish(output: Path, work: Path, stamp: Mapping[str, object] | None = None) 
         _swap(work / "figures", figures, work)
     else:
         shutil.rmtree(figures, ignore_errors=True)
-    draft.replace(output)
+    replace(draft, output)
 
 
 def _publish(name: str, output: Path, work: Path) -> None:
@@ -124,7 +126,7 @@ def _publish(name: str, output: Path, work: Path) -> None:
     depends = dependencies(output, files_read(work))
     _swap(work / "figures", published, work)
     write_text(rule, depends)
-    (work / output.name).replace(output)
+    replace(work / output.name, output)
     write_sums(output.with_suffix(".sha256"), [output, rule, *sorted(published.iterdir())])
 
 

@@ -12,6 +12,7 @@ from loadcurve import __version__
 from loadcurve.cli import acceptance, answers, auditing, gates, ingestion, launching, notebooks, studies
 from loadcurve.errors import LoadcurveError, in_one_line
 from loadcurve.extras import missing_extra
+from loadcurve.files.runtime import remove_left
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -43,6 +44,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be valid text
+    remove_left()
     try:
         try:
             app()

@@ -28,9 +28,12 @@ def accept(
     Example: loadcurve accept lvs_acceptance -o acceptance.xml
     """
     from loadcurve import paths
+    from loadcurve.files.atomic import check_target
 
     if output is not None and output.suffix.lower() not in _FORM_OF:
         raise LoadcurveError(f"output must end in {', '.join(_FORM_OF)}, got {str(output)!r}")
+    if output is not None:
+        check_target(output)
     if not print_acceptance(paths.study_folder(study), output):
         raise typer.Exit(1)
 
@@ -39,7 +42,7 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     """Print or write the report of an acceptance test; return whether no check fails."""
     from loadcurve import paths
     from loadcurve.acceptance import judge_acceptance
-    from loadcurve.files.atomic import write_text
+    from loadcurve.files.atomic import is_stream, write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
     from loadcurve.report.names import shortener
 
@@ -51,7 +54,7 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     else:
         name = shortener([name])(name)
         write_text(output, acceptance_report(judged, name, _FORM_OF[output.suffix.lower()]))
-        typer.echo(f"{output}: {verdict_line(judged)}")
+        typer.echo(f"{output}: {verdict_line(judged)}", err=is_stream(output))
     return not (judged["verdict"] == "fail").any()
 
 

@@ -2,11 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def analyse(
     factor: Patterns = None,
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
+    follow: Follow = False,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
@@ -37,33 +38,35 @@ def analyse(
     """
     given = given_factors(factor, factors)
     if output is None or output == "-":
-        print_analysis(paths, objective or [], factors=given, timezone=timezone)
+        print_analysis(paths, objective or [], factors=given, timezone=timezone, follow=follow)
         return
     import shlex
 
     from loadcurve import report
     from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.files.atomic import is_stream
 
     target = report.check_suffix(Path(output))  # before minutes of reading
-    found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone)
+    found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone, follow=follow)
     shorten = report.shortener([*paths, output, *sys.argv[1:]])
     command = printable(shlex.join(["loadcurve", *map(shorten, sys.argv[1:])]))
-    report.write_report(report.shortened(found, shorten), target, report.provenance_of(found, paths, command))
+    provenance = report.provenance_of(found, paths, command, follow=follow)
+    report.write_report(report.shortened(found, shorten), target, provenance)
     for line in found.not_read:
         typer.echo(line, err=True)
-    typer.echo(f"{printable(str(target))}: {found.verdict}")
+    typer.echo(f"{printable(str(target))}: {found.verdict}", err=is_stream(target))
 
 
 def print_analysis(
-    paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None, timezone: str = "UTC"
+    paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None, **options: Any
 ) -> None:
-    """Analyse paths and print the report, as wide as the terminal."""
+    """Analyse paths and print the report, as wide as the terminal; further options are those of `analyse`."""
     import shutil
 
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
-    found = analyse_data(paths, objectives=objectives, factors=factors, source=source, timezone=timezone)
+    found = analyse_data(paths, objectives=objectives, factors=factors, source=source, **options)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 
@@ -74,6 +77,7 @@ def history(
     at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
     factor: Patterns = None,
     factors: FactorsFile = None,
+    follow: Follow = False,
 ) -> None:
     """Show one metric over dates, for each variant that several folders have, and where it changed.
 
@@ -84,13 +88,14 @@ def history(
     from loadcurve.blocks import to_text
 
     given = given_factors(factor, factors)
-    measurements = [analyse_data(path, factors=given) for path in paths]
+    measurements = [analyse_data(path, factors=given, follow=follow) for path in paths]
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
     for each in found:
         typer.echo(to_text(each.blocks(), unicode=_prints_blocks()) + "\n")
     for warning in warnings:
         typer.echo(f"warning: {warning}")
+    typer.echo("".join(f"{line}\n" for each in measurements for line in each.not_read), nl=False, err=True)
 
 
 def _prints_blocks() -> bool:

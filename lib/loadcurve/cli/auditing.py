@@ -5,18 +5,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors, print_origins, with_code_2
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
     from loadcurve.audit.rule import Rule
     from loadcurve.audit.settings import AuditSettings
-    from loadcurve.ingest.given_factors import GivenFactors
 
 
 class AuditFormat(StrEnum):
@@ -67,6 +66,7 @@ def audit(
     factor: Patterns = None,
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
+    follow: Follow = False,
 ) -> None:
     """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
 
@@ -77,7 +77,7 @@ def audit(
     """
     from loadcurve.audit import all_rules
     from loadcurve.audit.settings import parse_settings
-    from loadcurve.files.atomic import check_target, write_text
+    from loadcurve.files.atomic import check_target, is_stream, write_text
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
@@ -87,7 +87,9 @@ def audit(
     rules = all_rules()
     options = parse_settings(select or (), ignore or (), limit or (), rules)
     given = given_factors(factor, factors)
-    found = [(path, _audit_path(path, rules, options, given, timezone)) for path in paths]
+    found = [
+        (path, _audit_path(path, rules, options, factors=given, timezone=timezone, follow=follow)) for path in paths
+    ]
     written = _shortened(found) if output or chosen is AuditFormat.html else found
     text = _shown(written, chosen, fail_on, in_file=output is not None)
     if output is None:
@@ -95,14 +97,14 @@ def audit(
     else:
         write_text(output, text)
         for path, findings in found:
-            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}")
+            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
     failing = {FailOn.error: ["error"], FailOn.warning: ["error", "warning"], FailOn.never: []}[fail_on]
     if any(findings["severity"].isin(failing).any() for _, findings in found):
         raise typer.Exit(1)
 
 
 def _audit_path(
-    path: str, rules: "Mapping[str, Rule]", options: "AuditSettings", given: "GivenFactors", timezone: str
+    path: str, rules: "Mapping[str, Rule]", options: "AuditSettings", *, follow: bool, **facts: Any
 ) -> "Findings":
     """Return the findings about a path or a study's name; print what reading it reported on standard error."""
     from loadcurve import reading
@@ -112,8 +114,8 @@ def _audit_path(
     from loadcurve.paths import data_folder
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
-    settings = options.over(default_settings(rules, place))  # before minutes of reading
-    parsed = reading.read(path if is_url(path) else place, factors=given, timezone=timezone)
+    settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
+    parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
     print_origins(path, parsed.origins)
     for warning in parsed.warnings:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, given_factors, print_origins, with_code_2
 
 if TYPE_CHECKING:
     from loadcurve.report.checks import Check
@@ -49,6 +49,7 @@ def compare(
     form: Format = GateFormat.text,
     factor: Patterns = None,
     factors: FactorsFile = None,
+    follow: Follow = False,
 ) -> None:
     """Compare measurements at each load that they have in common: ratio, interval, verdict.
 
@@ -66,10 +67,11 @@ def compare(
     counts_as: Literal["pass", "fail"] = "fail" if undecided is Undecided.fails else "pass"
     names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
     given = given_factors(factor, factors)
-    first = analysis.analyse(baseline, factors=given)
-    pairs = [(path, analysis.analyse(path, factors=given)) for path in others]
+    first = analysis.analyse(baseline, factors=given, follow=follow)
+    pairs = [(path, analysis.analyse(path, factors=given, follow=follow)) for path in others]
     for side in (first, *(other for _, other in pairs)):
         print_origins(side.source, side.origins)
+        typer.echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
     checks = [check for comparison in found for check in checks_of_gates(comparison, gates, counts_as)]
     if form is GateFormat.text:

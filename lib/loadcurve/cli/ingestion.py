@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors, print_origins
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors, print_origins
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def ingest(
     ] = "",
     factor: Patterns = None,
     factors: FactorsFile = None,
+    follow: Follow = False,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
@@ -76,7 +77,7 @@ def ingest(
     is_json = form is OutputFormat.json
     if is_json and (factor or factors):
         raise LoadcurveError("--factor and --factors must be left out for --format json, in which no row names a run")
-    hints = Hints(tool, timezone, log_format, max_bytes)
+    hints = Hints(tool, timezone, log_format, max_bytes, follow)
     inputs = _Inputs(paths, hints, jobs, given_factors(factor, factors), table, matched=not is_json)
     if is_json:
         for reading in inputs.readings():

@@ -26,6 +26,7 @@ FactorsFile = Annotated[
         "--factors", metavar="FILE", help="Facts about the runs, as in factors.csv: file,variant,connections…"
     ),
 ]
+Follow = Annotated[bool, typer.Option("--follow", help="Also read links that lead out of a folder.")]
 Timezone = Annotated[str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")]
 
 

@@ -1,7 +1,6 @@
 """Commands about studies: make one, list them, show the results of one."""
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -71,10 +70,11 @@ def _folder_of_new(name: str) -> Path:
 
 def _check_study(name: str, text: str) -> None:
     """Raise for a study.yml that cannot run, before anything of it is written."""
+    from loadcurve.files.runtime import temporary_folder
     from loadcurve.lab.study_file import read_checked
 
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as draft:
-        file = Path(draft) / name / "study.yml"
+    with temporary_folder() as draft:
+        file = draft / name / "study.yml"
         file.parent.mkdir()
         file.write_text(text, "utf-8")
         try:

@@ -1,27 +1,37 @@
 """Write files atomically, and let one process at a time do a piece of work.
 
 A reader sees the old file or the complete new one, even if the writer is killed.  A lock is a file in the folder
-`loadcurve.paths.locks`, which the operating system releases when the process that holds it ends, so a killed process
-leaves nothing to remove.
+`loadcurve.paths.locks`, or outside a checkout in a folder of temporary files, which the operating system releases when
+the process that holds it ends, so a killed process leaves nothing to remove.
 """
 
 import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shlex
+import shutil
+import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from loadcurve import paths
-from loadcurve.errors import LoadcurveError, printable
+from loadcurve.errors import LoadcurveError, named_as, printable
 from loadcurve.files.remote import check_local
+from loadcurve.files.runtime import open_lock, runtime_folder, temporary_folder, temporary_root
+
+_STREAM = re.compile("/dev/std(out|err)|/(?:dev|proc/self)/fd/([0-9]+)")
 
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """Yield the path of a draft next to `target`; the draft replaces the target when the block ends without an error.
+
+    The target may also be a pipe or a device, such as ``/dev/stdout``, to which the draft is then written.
 
     Examples
     --------
@@ -34,13 +44,67 @@ def replacing(target: Path) -> Iterator[Path]:
     >>> target.read_text()
     'new'
     """
-    draft = target.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    if is_stream(target):
+        with temporary_folder() as folder:
+            yield folder / "draft"
+            with named_as(target), _opened(target) as out, (folder / "draft").open("rb") as made:
+                shutil.copyfileobj(made, out)
+        return
+    draft = real_path(target).with_name(f".{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    with named_as(target, draft):
+        try:
+            if target.exists():  # perhaps a private file, whose new content nobody else may read meanwhile
+                os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            yield draft
+            replace(draft, target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+def replace(draft: Path, target: Path) -> None:
+    """Rename a draft to `target`; an existing file keeps its mode and owner, and a link still leads to the file."""
+    with contextlib.suppress(FileNotFoundError):
+        found = target.stat()
+        with contextlib.suppress(PermissionError):  # of a group that this user is not in
+            os.chown(draft, found.st_uid, found.st_gid)
+        draft.chmod(stat.S_IMODE(found.st_mode))
+    draft.replace(real_path(target))
+
+
+def real_path(target: Path) -> Path:
+    """Return the path of a file that a path leads to.
+
+    Raises
+    ------
+    LoadcurveError
+        When it is another user's link in a folder for all users, such as ``/tmp``; Linux may allow to follow it.
+    """
+    if target.is_symlink():
+        folder = target.parent.stat()
+        is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
+        if is_shared and target.lstat().st_uid not in (os.geteuid(), folder.st_uid):
+            raise LoadcurveError(f"{printable(str(target))}: expected no link of another user, got one: name another")
+    return Path(os.path.realpath(target))
+
+
+def is_stream(target: Path) -> bool:
+    """Return whether a path is a pipe, a device or a standard stream, which is written and never replaced."""
+    if _STREAM.fullmatch(str(target)):
+        return True
     try:
-        yield draft
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _opened(target: Path) -> IO[bytes]:
+    if found := _STREAM.fullmatch(str(target)):
+        # The same open file, because opening it again by its name would overwrite what it holds.
+        sys.stdout.flush()
+        return os.fdopen(os.dup({"out": 1, "err": 2}.get(found[1]) or int(found[2])), "wb")
+    return target.open("wb")
 
 
 def check_target(target: Path) -> Path:
@@ -49,9 +113,11 @@ def check_target(target: Path) -> Path:
     Raises
     ------
     LoadcurveError
-        When there is no such folder, or the path is a URL.
+        When there is no such folder, or the path is a folder or a URL.
     """
     check_local(target)
+    if target.is_dir():
+        raise LoadcurveError(f"{printable(str(target))}: expected the name of a file, got a folder: name a file in it")
     if not target.parent.is_dir():
         folder = str(target.parent)
         raise LoadcurveError(
@@ -78,9 +144,10 @@ def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Ite
     report : callable
         Called with one line that names the work if the lock is held by another process.
     """
-    folder = paths.locks()
+    if (folder := paths.locks()) is None:
+        folder = runtime_folder(temporary_root() / "locks")
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / hashlib.sha256(os.fsencode(work)).hexdigest()[:16]).open("w") as lock:
+    with os.fdopen(open_lock(folder / hashlib.sha256(os.fsencode(work)).hexdigest()[:16])) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -8,7 +8,6 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,7 @@ from urllib.request import url2pathname
 
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.extras import missing_extra
+from loadcurve.files.runtime import temporary_folder
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PROBE = ".loadcurve-probe"
@@ -195,12 +195,12 @@ def local_copy(url: str) -> Iterator[Path]:
     found = {name: facts for name, facts in remote.names(single).items() if single in ("", name)}
     if not found:
         raise LoadcurveError(f"{printable(url)}: expected a file or a folder, got nothing of that name")
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as place:
+    with temporary_folder() as place:
         need, free = sum(facts.get("size") or 0 for facts in found.values()), shutil.disk_usage(place).free
         if need > free:
             got = f"got {free:,} free in {place}: name a folder on a larger disk with TMPDIR"
             raise LoadcurveError(f"{printable(url)}: its copy needs {need:,} bytes, {got}")
-        folder = Path(place) / remote.name
+        folder = place / remote.name
         remote.fetch(found, folder)
         for name, facts in found.items():
             if isinstance(when := facts.get("LastModified") or facts.get("mtime"), datetime):
@@ -216,10 +216,10 @@ def local_target(url: str | Path) -> Iterator[Path]:
         return
     remote = RemoteFolder(str(url))
     remote.check_writable()
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as place:
-        yield Path(place)
-        sent = [file.relative_to(place).as_posix() for file in files_below(Path(place))]
-        remote.send(Path(place), sent)
+    with temporary_folder() as place:
+        yield place
+        sent = [file.relative_to(place).as_posix() for file in files_below(place)]
+        remote.send(place, sent)
         # A table of several parts is a folder, which may replace a file of this name, or one of more parts.
         tables = {name.partition("/")[0] for name in sent}
         remote.remove(name for name in remote.names() if name.partition("/")[0] in tables and name not in sent)

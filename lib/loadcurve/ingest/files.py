@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
@@ -13,7 +13,9 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
+from loadcurve.paths import leads_out_of
 
+_NAMED = 3  # links that a message names
 _KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISCHR: "a device",
@@ -107,17 +109,54 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return a file itself, or all files in and below a folder, in the order of names.
+def list_files(path: Path, follow: bool = False) -> tuple[list[Path], list[Path]]:
+    """Return all files in and below a folder, or a file itself, and the links that lead out of the folder, by name.
 
-    Hidden files and folders are skipped, links to folders are not followed.  A folder that may not be opened is listed
-    like a file, so that reading it raises the reason.
+    Hidden files and folders are skipped.  A folder that may not be opened is listed like a file, so that reading it
+    raises the reason.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        File or folder.
+    follow : bool
+        Whether links that lead out of the folder count as its files, and their folders as its folders, each once.
     """
     if not is_folder(path):
-        return [path]
-    found: list[Path] = []
-    unseen = found.append
-    for place, folders, files in os.walk(path, onerror=lambda error: unseen(Path(error.filename))):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found)
+        return [path], []
+    found, left, root = [], [], os.path.realpath(path)
+    folders, followed, seen = [path], list[Path](), set[tuple[int, int]]()
+    while folders or followed:
+        place = folders.pop() if folders else followed.pop()  # so that a file is found at its place, not by a link
+        try:
+            facts = place.stat()
+            if (facts.st_dev, facts.st_ino) in seen:
+                continue
+            seen.add((facts.st_dev, facts.st_ino))
+            entries = [entry for entry in os.scandir(place) if not entry.name.startswith(".")]
+        except OSError:
+            found.append(place)
+            continue
+        for entry in entries:
+            one, is_link = Path(entry.path), entry.is_symlink()
+            leads_out = is_link and leads_out_of(root, one)
+            if leads_out and not follow:
+                left.append(one)
+            elif not (is_folder(one) if is_link else entry.is_dir()):
+                found.append(one)
+            elif leads_out or not is_link:
+                (followed if leads_out else folders).append(one)
+    return sorted(found), sorted(left)
+
+
+def describe_links(folder: str, links: Sequence[Path]) -> str:
+    """Return one line about links that lead out of a folder and are not read; empty if there are none."""
+    names = ", ".join(link.name for link in links[:_NAMED]) + f" and {len(links) - _NAMED} more" * (len(links) > _NAMED)
+    got = f"{len(links)} link{'s' * (len(links) > 1)} out of it ({names})"
+    line = f"{folder}: expected files of this folder, got {got}: copy the files here, or add --follow to read them"
+    return printable(line) if links else ""
+
+
+def files_of(path: Path, follow: bool = False) -> list[Path]:
+    """Return a file itself, or all files in and below a folder, as `list_files` does."""
+    return list_files(path, follow)[0]

@@ -1,6 +1,7 @@
 """A study's run folders into tables: parsers read the texts, `run.json` adds the rest."""
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,12 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, printable
-from loadcurve.ingest.files import files_of
+from loadcurve.ingest.files import describe_links, files_of
 from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import shown
+from loadcurve.paths import leads_out_of, shown
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import NAME as MANIFEST
@@ -48,7 +49,7 @@ EachRun = Callable[[Callable[[Path], Parts], Sequence[Path]], Iterable[Parts]]
 """Calls a function, which can be pickled, with each run's folder; returns the results in order, as `map` does."""
 
 
-def read_runs(folder: Path, each: EachRun = map) -> Ingested:
+def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ingested:
     """Read every run of a study's folder.
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
@@ -62,6 +63,8 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
         Of the study.
     each : callable
         How the runs are read: one after the other, or several at the same time.
+    follow : bool
+        Whether folders of runs may be links that lead out of the study's folder; by default a warning names them.
 
     Raises
     ------
@@ -72,7 +75,10 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
     """
     study = read_study(folder)
     parts = Parts()
-    runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    root, runs = os.path.realpath(folder), sorted(path for path in folder.glob("[!.]*") if path.is_dir())
+    if links := [] if follow else [run for run in runs if leads_out_of(root, run)]:
+        parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
+        runs = [run for run in runs if run not in links]
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
     _note_gaps(folder, study, parts)
@@ -208,7 +214,7 @@ def _read_run(folder: Path, study: Study) -> Run:
     try:
         run = read_run(folder / "run.json")
     except ParseError as error:
-        raise error.at(shown(folder / "run.json")) from None
+        raise error.at(f"{shown(folder)}/run.json") from None
     for key, named, expected in (("run_id", run.run_id, folder.name), ("study", run.study, study.study)):
         if named != expected:
             raise wrong(folder, key, f"the {key} {expected!r} of this folder", named)

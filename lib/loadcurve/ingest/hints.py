@@ -19,6 +19,8 @@ class Hints:
         Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
     max_bytes : int
         Largest text of a file, unpacked.
+    follow : bool
+        Whether links are read that lead out of a folder.
 
     Raises
     ------
@@ -30,6 +32,7 @@ class Hints:
     timezone: str = "UTC"
     log_format: str = ""
     max_bytes: int = MAX_BYTES
+    follow: bool = False
 
     def __post_init__(self) -> None:
         if self.timezone != "UTC":

@@ -47,7 +47,7 @@ def read_published(source: str, table: str) -> pd.DataFrame:
 def read_table(folder: Path, table: str) -> pd.DataFrame:
     """Read one table of a folder with a `source.yml`, as `read_published` does."""
     columns = _declared(folder, table)
-    path = folder / f"{table}.csv"
+    path = paths.check_own_file(folder / f"{table}.csv")
     with path.open(encoding="utf-8", newline="") as lines:
         header, *rows = list(csv.reader(lines)) or [[]]
     where = paths.shown(path)

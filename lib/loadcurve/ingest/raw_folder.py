@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.file_hosts import name_hosts
-from loadcurve.ingest.files import files_of
+from loadcurve.ingest.files import describe_links, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -19,7 +19,7 @@ from loadcurve.ingest.run_labels import labelled, labelled_runs
 from loadcurve.ingest.run_matching import match_runs, name_reports
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import shown
+from loadcurve.paths import is_own_file, shown
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
@@ -41,10 +41,11 @@ def read_own_folder(folder: Path) -> Parsed:
     LoadcurveError
         When the folder is empty, or ``factors.csv`` is wrong.
     """
-    paths = [path for path in files_of(folder) if path != folder / FACTORS]
+    listed, links = list_files(folder)
+    paths = [path for path in listed if path != folder / FACTORS]
     if not paths:
         raise LoadcurveError(f"{shown(folder)}: expected reports of load generators or files of monitors, got no files")
-    files, warnings = [], []
+    files, warnings = [], [f"not read: {line}" for line in [describe_links(shown(folder), links)] if line]
     for path, parsed, refused in parse_each(paths, name=shown):
         if parsed is None:
             warnings.append(f"not read: {refused}")
@@ -109,7 +110,13 @@ Write = Callable[[Sequence[Sequence[Placement]]], Iterable[Sequence[Note]]]
 
 
 def raw_folder_parts(
-    files: Iterable[RawFile], folder: Path, factors: Factors, matched: Matched, write: Write | None = None
+    files: Iterable[RawFile],
+    folder: Path,
+    factors: Factors,
+    matched: Matched,
+    write: Write | None = None,
+    *,
+    follow: bool = False,
 ) -> "Iterator[tuple[str, Table]]":
     """Yield the tables of files of a folder in parts, ``runs`` last; parameters as for `read_raw_folder`.
 
@@ -118,7 +125,7 @@ def raw_folder_parts(
     """
     kept, same = join_same_runs(files)
     given = GivenFactors.of(factors)
-    facts, started, hosts = _given_facts(folder, kept, given, matched.warnings)
+    facts, started, hosts = _given_facts(folder, kept, given, matched.warnings, follow)
     kept = [replace(file, host=hosts.get(file.path.as_posix(), "")) for file in kept] if hosts else kept
     placements = match_runs(name_hosts(kept), folder.resolve().name, matched, started)
     notes: list[Note] = []
@@ -156,11 +163,12 @@ def _groups(placements: Iterable[Placement]) -> Iterator[list[Placement]]:
 
 
 def _given_facts(
-    folder: Path, files: Sequence[RawFile], given: GivenFactors, warnings: list[str]
+    folder: Path, files: Sequence[RawFile], given: GivenFactors, warnings: list[str], follow: bool
 ) -> "tuple[list[Fact], dict[str, float], dict[str, str]]":
     """Return what a given file and ``factors.csv`` state: facts, starts of runs in s since 1970 UTC, hosts of files."""
     own = folder / FACTORS
-    if not own.is_file() and not given.file:
+    is_given = is_own_file(own, follow=follow)
+    if not is_given and not given.file:
         return [], {}, {}
     from loadcurve.ingest.run_facts import read_factors, read_factors_elsewhere
     from loadcurve.ingest.run_times import seconds
@@ -169,7 +177,7 @@ def _given_facts(
     facts, hosts = [], dict[str, str]()
     if given.file and given.files != (own.resolve(),):
         facts += read_factors_elsewhere(given.file, reports, folder, warnings)
-    if own.is_file():
+    if is_given:
         of_runs, hosts = read_factors(own, reports, (file.path for file in files if file.path not in reports.values()))
         facts += of_runs
     starts = {fact.run_id: seconds(fact.value) for fact in reversed(facts) if fact.column == "started_at"}

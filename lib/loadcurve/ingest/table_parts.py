@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loadcurve.errors import named_as
 from loadcurve.files.atomic import alone, replacing
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.raw_file import Note, Placement
@@ -99,11 +100,12 @@ def parts_of(folder: Path, table: str | None = None) -> Iterator[Parts]:
         for old in folder.glob(f"{_DRAFTS}*"):
             shutil.rmtree(old, ignore_errors=True)
         parts = Parts(folder, table)
-        try:
-            yield parts
-            parts.publish()
-        finally:
-            shutil.rmtree(parts.draft, ignore_errors=True)
+        with named_as(folder, parts.draft):
+            try:
+                yield parts
+                parts.publish()
+            finally:
+                shutil.rmtree(parts.draft, ignore_errors=True)
 
 
 def write_slices(

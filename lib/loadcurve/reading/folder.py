@@ -2,14 +2,14 @@
 
 import contextlib
 import functools
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
-from loadcurve.ingest.files import files_of, is_folder
+from loadcurve.files.runtime import temporary_folder
+from loadcurve.ingest.files import describe_links, is_folder, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -17,6 +17,7 @@ from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.ingest.table_parts import Parts
 from loadcurve.many_files import ManyFiles
+from loadcurve.paths import is_own_file
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.studies import RUN_S
@@ -65,10 +66,12 @@ def read_each(
     if client is not None or called not in ("", str(path)):
         path, shown = path.absolute(), functools.partial(_called, path.absolute(), called or str(path))
     in_a_folder = is_folder(path)
-    files = files_of(path)
-    if in_a_folder and not files:
+    files, links = list_files(path, hints.follow)
+    if links:
+        yield refused(printable(shown(path)), describe_links(shown(path), links))
+    elif in_a_folder and not files:
         yield refused(printable(shown(path)), no_files(path))
-    runs = _recorded_runs(files) if in_a_folder else ()
+    runs = _recorded_runs(files, hints.follow) if in_a_folder else ()
     known = {run.parent / name for run in runs for name in _OF_A_STUDY} | {path / FACTORS}
     raw = (file for file in files if file not in known and not (leave_out and file.resolve() in leave_out))
     files_of_run, loose = _by_run(raw, runs)
@@ -131,7 +134,7 @@ def read_matched(
     with contextlib.ExitStack() as stack:
         place = parts.store if parts else None
         if store and parts is None:
-            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loadcurve-")))
+            place = stack.enter_context(temporary_folder())
         for reading in read_each(path, hints, workers, given.files, place and place.absolute(), client, called):
             if reading.file is None or reading.refused:
                 yield reading
@@ -148,7 +151,7 @@ def read_matched(
                 parts.rows.update(rows)
                 yield notes
 
-        for name, rows in raw_folder_parts(files, path, given, matched, write if parts else None):
+        for name, rows in raw_folder_parts(files, path, given, matched, write if parts else None, follow=hints.follow):
             yield Reading(str(path), Parsed("", Tables({name: rows})), labelled=True)
         if matched.warnings or matched.origins:
             notes = Parsed("", {}, tuple(matched.warnings), origins=tuple(matched.origins))
@@ -185,10 +188,10 @@ def _lost_command(shown: Callable[[Path], str], command: Command, why: str) -> l
     return [(command[0], None, str(ParseError(0, "a file that can be read", why, shown(command[0]))))]
 
 
-def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
+def _recorded_runs(files: Iterable[Path], follow: bool) -> tuple[Path, ...]:
     """Return the folders in studies that contain a `run.json`."""
     folders = (file.parent for file in files if file.name == "run.json")
-    return tuple(folder for folder in folders if (folder.absolute().parent / "study.yml").is_file())
+    return tuple(folder for folder in folders if is_own_file(folder.absolute().parent / "study.yml", follow=follow))
 
 
 def _gaps(runs: Iterable[Path], shown: Callable[[Path], str]) -> Iterator[Reading]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
 from loadcurve.files.remote import is_url, local_copy
-from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
+from loadcurve.ingest.files import content, describe_links, files_of, is_folder, list_files, parse_bytes
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
-from loadcurve.paths import data_name, is_plain
+from loadcurve.paths import data_name, is_own_file, is_plain
 from loadcurve.reading.folder import no_files, read_each, read_matched
 from loadcurve.reading.published import SOURCE, read_published_tables
 from loadcurve.reading.reading import Reading, refused
@@ -36,6 +36,8 @@ def read(
     log_format: str = "",
     max_bytes: int = MAX_BYTES,
     factors: Factors = None,
+    *,
+    follow: bool = False,
 ) -> Parsed:
     r"""Read a file, or every file of a folder, into declared tables.
 
@@ -63,6 +65,8 @@ def read(
         Of a folder: column of ``runs``, or another factor -> regular expression that is searched in the name of each
         report, such as ``{"connections": r"c(\d+)"}``; or the path of a file like ``factors.csv``.  What a report says
         counts more, and so does ``factors.csv`` against a pattern.
+    follow : bool
+        Of a folder: whether links that lead out of it are read; by default a warning names them.
 
     Returns
     -------
@@ -88,17 +92,19 @@ def read(
     check_type("path", path, str | Path, "the path of a file or a folder")
     if is_url(path):
         with local_copy(str(path)) as copy:
-            return read(copy, tool, timezone, log_format, max_bytes, factors).renamed(str(copy), str(path).rstrip("/"))
-    path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
-    in_a_folder, recorded = is_folder(path), (path / "study.yml").is_file()
+            return read(copy, tool, timezone, log_format, max_bytes, factors, follow=follow).renamed(
+                str(copy), str(path).rstrip("/")
+            )
+    path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes, follow)
+    in_a_folder, recorded = is_folder(path), is_own_file(path / "study.yml", follow=follow)
     if in_a_folder:
         studies_read.add(data_name(path))
-        record_reads([file for file in files_of(path) if is_plain(file)])
+        record_reads([file for file in files_of(path, follow) if is_plain(file)])
     if GivenFactors.of(factors) and (recorded or not in_a_folder):
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:
-        return _read_study(path)
-    if (path / SOURCE).is_file():
+        return _read_study(path, follow)
+    if is_own_file(path / SOURCE, follow=follow):
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
@@ -119,12 +125,12 @@ def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parse
     return data if isinstance(data, Parsed) else Parsed("", data)
 
 
-def _read_study(path: Path) -> Parsed:
+def _read_study(path: Path, follow: bool) -> Parsed:
     """Return the tables of a recorded study that have rows."""
     from loadcurve.ingest.folder import read_runs
     from loadcurve.reading.studies import each_run
 
-    found = read_runs(path, each_run)
+    found = read_runs(path, each_run, follow=follow)
     return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
 
 
@@ -141,8 +147,9 @@ def _read_checked_file(path: Path, hints: Hints) -> Parsed:
 
 
 def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
-    if not files_of(path):
-        raise no_files(path)
+    files, links = list_files(path, hints.follow)
+    if not files:
+        raise LoadcurveError(describe_links(str(path), links)) if links else no_files(path)
     collected: dict[str, list] = {}
     warnings: list[str] = []
     origins: list[str] = []

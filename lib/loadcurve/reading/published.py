@@ -25,7 +25,7 @@ from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.paths import data_name
+from loadcurve.paths import data_name, is_own_file
 from loadcurve.reading.recordings import recording_text
 
 SOURCE = "source.yml"
@@ -114,7 +114,7 @@ def read_published_raw(source: str, name: str) -> Parsed:
 
 
 def _raw(folder: Path, name: str) -> Parsed:
-    known = sorted(p.name for p in (folder / "raw").glob("*"))
+    known = sorted(p.name for p in (folder / "raw").glob("*") if is_own_file(p))
     if name not in known:
         raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
     path, hints = folder / "raw" / name, Hints()

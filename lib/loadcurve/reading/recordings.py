@@ -1,9 +1,7 @@
 """Binary recordings of sysstat as text."""
 
-import tempfile
-from pathlib import Path
-
 from loadcurve.errors import LabError, ParseError
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest import files
 
 
@@ -17,8 +15,8 @@ def recording_text(raw: bytes) -> str:
     """
     from loadcurve.lab.monitors.sadf import text_of
 
-    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
-        recording = Path(folder) / "recording"  # sadf requires a file, and the original may be compressed
+    with temporary_folder() as folder:
+        recording = folder / "recording"  # sadf requires a file, and the original may be compressed
         recording.write_bytes(raw)
         try:
             return text_of(recording)

@@ -3,10 +3,9 @@
 import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.runtime import temporary_folder
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Commands that print a page without a window."""
@@ -28,10 +27,11 @@ def pdf_of(page: str) -> bytes:
             f"PDF needs one of {', '.join(BROWSERS)}, got none: install Chromium (apt-get install chromium), or write "
             ".html and print it from a browser"
         )
-    with tempfile.TemporaryDirectory(prefix="loadcurve-", ignore_cleanup_errors=True) as folder:
-        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+    with temporary_folder() as folder:
+        source, target = folder / "report.html", folder / "report.pdf"
         source.write_text(page, "utf-8")
         command = [
+            *(["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []),  # it ends with this process
             chromium, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}",
@@ -39,7 +39,8 @@ def pdf_of(page: str) -> bytes:
             source.as_uri(),
         ]  # fmt: skip
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            env = {**os.environ, "TMPDIR": str(folder)}
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=env)
         except (OSError, subprocess.SubprocessError) as error:
             raise LoadcurveError(f"{chromium} must print the page as PDF, got: {error}") from None
         if not target.is_file():

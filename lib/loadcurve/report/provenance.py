@@ -83,7 +83,9 @@ class Provenance:
         return Section("Provenance", [facts, files])
 
 
-def provenance_of(analysis: Analysis, paths: str | Path | Sequence[str] = (), command: str = "") -> Provenance:
+def provenance_of(
+    analysis: Analysis, paths: str | Path | Sequence[str] = (), command: str = "", *, follow: bool = False
+) -> Provenance:
     """Return the provenance of an analysis.
 
     Parameters
@@ -94,11 +96,13 @@ def provenance_of(analysis: Analysis, paths: str | Path | Sequence[str] = (), co
         Files or folders that were analysed; by default the files are not listed.
     command : str
         Command line.
+    follow : bool
+        Whether links were read that lead out of the folders.
     """
     runs = analysis.tables["runs"]
     versions = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
     named = [paths] if isinstance(paths, str | Path) else paths
-    files = tuple(file for path in dict.fromkeys(named) for file in _files(Path(path), len(named) > 1))
+    files = tuple(file for path in dict.fromkeys(named) for file in _files(Path(path), len(named) > 1, follow))
     return Provenance(
         files,
         _digest(files),
@@ -109,12 +113,12 @@ def provenance_of(analysis: Analysis, paths: str | Path | Sequence[str] = (), co
     )
 
 
-def _files(path: Path, several: bool) -> tuple[File, ...]:
+def _files(path: Path, several: bool, follow: bool) -> tuple[File, ...]:
     """Files of a path that exist, by name; of several paths, each file is named with its path."""
     if not path.exists():
         return ()
     base, shorten = path if path.is_dir() else path.parent, shortener([str(path)])
-    files = [file for file in files_of(path) if file.is_file()]
+    files = [file for file in files_of(path, follow) if file.is_file()]
     found = {shorten(printable((file if several else file.relative_to(base)).as_posix())): file for file in files}
     sizes = {name: file.stat().st_size for name, file in found.items()}
     hashed = sum(sizes.values()) <= _MOST_BYTES

@@ -4,13 +4,13 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.reads import LEDGER
 
 # Of these, every page is made: a change renders all pages.  Names count too, because pages look which files there are.
@@ -71,9 +71,10 @@ def recorded(root: Path) -> Iterator[Reads]:
     if not _hooked:
         sys.addaudithook(_listen)  # an audit hook cannot be removed again
         _hooked = True
-    with tempfile.NamedTemporaryFile(prefix="loadcurve-reads-") as ledger:
-        before, reads = os.environ.get(LEDGER), Reads(root)
-        os.environ[LEDGER], _listening = ledger.name, reads
+    with temporary_folder() as folder:
+        before, reads, ledger = os.environ.get(LEDGER), Reads(root), folder / "reads"
+        ledger.touch()
+        os.environ[LEDGER], _listening = str(ledger), reads
         try:
             yield reads
         finally:
@@ -82,7 +83,7 @@ def recorded(root: Path) -> Iterator[Reads]:
                 del os.environ[LEDGER]
             else:
                 os.environ[LEDGER] = before
-        for name in Path(ledger.name).read_bytes().split(b"\0"):
+        for name in ledger.read_bytes().split(b"\0"):
             reads.note(root / os.fsdecode(name) if name else None)
 
 

@@ -5,6 +5,7 @@ An error names the file and the line; a changed record is detected by its seal.
 
 import hashlib
 import json
+import os
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import UnionType
@@ -16,6 +17,7 @@ from loadcurve.errors import ParseError, ValueRuleError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.checked import built
 from loadcurve.files.yaml_document import read_yaml
+from loadcurve.paths import check_own_file, leads_out_of
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.record_rules import broken_rules
 
@@ -35,7 +37,7 @@ def read_study(path: Path) -> Study:
     LoadcurveError
         When there are several such faults, with one line for each.
     """
-    document = read_yaml(path / "study.yml" if path.is_dir() else path)
+    document = read_yaml(check_own_file(path / "study.yml" if path.is_dir() else path))
     study, faults = built(Study, document)
     refuse(faults, document.path)
     if study.study != document.path.parent.name:
@@ -125,13 +127,14 @@ def fingerprint(path: Path) -> dict[str, Any]:
 
 
 def run_folders(study_folder: Path) -> list[Path]:
-    """Return the folders of a study's runs, those with a `run.json`, sorted by name."""
-    return sorted(p.parent for p in study_folder.glob("*/run.json"))
+    """Return the folders of a study's runs, those with a `run.json`, sorted by name; none outside of the study."""
+    root = os.path.realpath(study_folder)
+    return sorted(p.parent for p in study_folder.glob("*/run.json") if not leads_out_of(root, p.parent))
 
 
 def _text(path: Path) -> str:
     """Return the text of a file that must be UTF-8."""
-    content = path.read_bytes()
+    content = check_own_file(path).read_bytes()
     try:
         return content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -13,10 +13,10 @@ import psutil
 import pytest
 from events import HANG_S, wait_until
 
-from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
+from loadcurve.files.runtime import runtime_folder
 from loadcurve.lab.hosts.network import Ledger, Resource, clean
 from loadcurve.lab.hosts.network import ledger as ledger_module
-from loadcurve.lab.hosts.network.ledger import runtime_folder
 from loadcurve.lab.hosts.network.resources import check_resource, process_state
 from loadcurve.lab.hosts.tools import which
 
@@ -288,13 +288,13 @@ def test_the_runtime_folder_is_the_users_own(tmp_path, monkeypatch):
     (tmp_path / "theirs").mkdir(mode=0o755)
     assert stat.S_IMODE(runtime_folder(tmp_path / "theirs").stat().st_mode) == 0o700
     (tmp_path / "link").symlink_to(tmp_path / "theirs")
-    with pytest.raises(LabError, match="a folder that belongs to this user"):
+    with pytest.raises(LoadcurveError, match="a folder that belongs to this user"):
         runtime_folder(tmp_path / "link")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(LabError, match="a folder that belongs to this user"):
+    with pytest.raises(LoadcurveError, match="a folder that belongs to this user"):
         runtime_folder(tmp_path / "theirs")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with pytest.raises(LabError, match=str(tmp_path / "loadcurve")):
+    with pytest.raises(LoadcurveError, match=str(tmp_path / "loadcurve")):
         runtime_folder()
 
 

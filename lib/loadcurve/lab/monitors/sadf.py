@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import tempfile
 from pathlib import Path
 
 from loadcurve.errors import LabError
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.lab.hosts.tools import which
 
 _PATIENCE_S = 300.0  # a day of a machine with hundreds of processors takes half a minute
@@ -34,8 +34,8 @@ def text_of(path: str | Path) -> str:
         raise LabError(f"{path}: a binary recording of sysstat needs its sadf: apt-get install sysstat")
     text, words = _run([sadf, *_OPTIONS, str(path), *_ACTIVITIES], path)
     if "Try to convert" in words:
-        with tempfile.TemporaryDirectory() as folder:
-            converted = Path(folder) / "converted.sa"
+        with temporary_folder() as folder:
+            converted = folder / "converted.sa"
             raw, problem = _run_raw([sadf, "-c", str(path)], path)
             if not raw:
                 raise LabError(f"{path}: sadf cannot convert this recording: {_line(problem)}")

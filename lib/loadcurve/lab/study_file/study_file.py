@@ -15,6 +15,7 @@ from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together
 from loadcurve.lab.study_file.point_checks import point_faults
 from loadcurve.lab.study_file.sections import Sections
+from loadcurve.paths import check_own_file
 from loadcurve.study import Study, place_of, settled
 
 # File systems of Linux take names of 255 bytes; the number of the repeat and the level of a search need some of them.
@@ -46,7 +47,7 @@ def read_checked(path: Path) -> Study:
     >>> read_checked(paths.designs() / "scale_out").study
     'scale_out'
     """
-    document = read_yaml(path / "study.yml" if path.is_dir() else path)
+    document = read_yaml(check_own_file(path / "study.yml" if path.is_dir() else path))
     study, faults = _faults(document)
     refuse(faults, document.path)
     assert study is not None  # without faults there is one

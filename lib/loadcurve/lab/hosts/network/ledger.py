@@ -16,12 +16,12 @@ import json
 import os
 import re
 import secrets
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.files.runtime import runtime_folder
 from loadcurve.lab.hosts.network.resources import Resource, check_resource, exists, is_running, process_state, remove
 
 _FILE = re.compile(r"(lc[0-9a-f]{6})\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})\.ledger")
@@ -183,27 +183,3 @@ def _is_alive(pid: int, started: int, boot: str) -> bool:
 
 def _boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text("ascii")[:8]
-
-
-def runtime_folder(folder: Path | None = None) -> Path:
-    """Return the folder of the ledgers, created if needed.
-
-    ``/run/loadcurve`` for root, else in the user's runtime folder.
-
-    Raises
-    ------
-    LabError
-        When it is not a folder that belongs to this user.
-    """
-    if folder is None:
-        own = os.environ.get("XDG_RUNTIME_DIR")
-        if os.geteuid() == 0:
-            folder = Path("/run/loadcurve")
-        else:
-            folder = Path(own) / "loadcurve" if own else Path(tempfile.gettempdir()) / f"loadcurve-{os.geteuid()}"
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.geteuid():
-        raise LabError(f"{folder} must be a folder that belongs to this user; remove it and try again")
-    folder.chmod(0o700)
-    return folder
