@@ -116,8 +116,8 @@ def test_ends_are_as_on_this_machine(executor, tmp_path):
         assert here.wait(started(here, ("sleep", "9"), 0.5)).exit_code == 124, "its time limit"
         assert here.wait(started(here, ("sh", "-c", "kill -KILL $$"))).exit_code == -9
         assert here.wait(started(here, ("no-such-tool",))).exit_code == 127
-        running = started(here, ("sleep", "9"))
-        time.sleep(0.5)
+        running = started(here, ("sh", "-c", "echo here; exec sleep 9"))
+        wait_until((here.folder / "x.out").read_text)
         assert here.stop(running).exit_code == -15
         assert here.stop(running).exit_code == -15, "once more is no harm"
         assert here.check_output(("printf", "%s", "a b"), 3) == "a b"
