@@ -145,9 +145,14 @@ def record_folder(folder: Path) -> Path:
     return studies() / folder.name if folder.resolve().parent == designs().resolve() else folder
 
 
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path is below a folder, also after all links were followed."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
 def shown(path: Path) -> str:
-    """Return a path for messages and provenance: relative to the checkout if the path is inside it."""
-    path, top = path.resolve(), _root()
+    """Return a path for messages and provenance, that of a link itself: relative to the checkout if it is inside."""
+    path, top = path.parent.resolve() / path.name if path.is_symlink() else path.resolve(), _root()
     if top and path.is_relative_to(top := top.resolve()):
         return str(path.relative_to(top))
     return str(path)

@@ -1,7 +1,7 @@
 """A study's run folders into tables: parsers read the texts, `run.json` adds the rest."""
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import shown
+from loadcurve.paths import is_inside, shown
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import NAME as MANIFEST
-from loadcurve.study.manifest import gaps_of
+from loadcurve.study.manifest import accepted, gaps_of
 from loadcurve.study.records import read_run, read_study, run_folders
 
 REPORTS = ("runs", "latency", "histogram", "balancer")
@@ -53,8 +53,8 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
-    that a launch made and that is gone (`loadcurve.study.manifest`) has a row with the status ``missing`` and a
-    warning.
+    that a launch made and that is gone has a row with the status ``missing``; for each difference from the manifest
+    (`loadcurve.study.manifest`) there is a warning.  Links out of the study are not read.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
     """
     study = read_study(folder)
     parts = Parts()
-    runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    runs = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    runs = sorted(path for path in runs if is_inside(path, folder) and is_inside(path / "run.json", folder))
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
     _note_gaps(folder, study, parts)
@@ -80,22 +81,33 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
 
 
 def read_gaps(folder: Path) -> Ingested:
-    """Read which runs of a study's manifest are missing, and no run."""
+    """Read how a study differs from its manifest, and no run."""
     parts = Parts()
     _note_gaps(folder, read_study(folder), parts)
     return _ingested(parts, folder, ["runs"])
 
 
 def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
-    """Add a row and a warning for each missing run, and a warning for each run that the launch did not make."""
-    held = {path.name: read_run(path).seal for path in run_folders(folder)}
-    for run_id, difference in gaps_of(folder, held):
-        parts.warnings.append(f"{shown(folder / run_id)}: {difference}")
-        if run_id not in held:
+    """Add a warning for each difference from the manifest, and a row for each missing run."""
+    for run_id, difference, reason in _gaps(folder, study):
+        how = f"accepted in study.yml: {reason}" if reason else "or give a reason under audit.accept in study.yml"
+        parts.warnings.append(f"{shown(folder / run_id)}: {difference}; {how}")
+        if difference.startswith("missing"):
             row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
             parts.frames["runs"].append(pd.DataFrame([row]))
     if (folder / MANIFEST).exists():
         parts.sources["runs"].add(folder / MANIFEST)
+
+
+def _gaps(folder: Path, study: Study) -> Iterator[tuple[str, str, str]]:
+    """Yield name, description, and the reason why the study accepts it, of each difference from the manifest."""
+    held, reasons = {path.name: read_run(path).seal for path in run_folders(folder)}, accepted(study)
+    yield from ((name, difference, reasons.get(name, "")) for name, difference in gaps_of(folder, held))
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a study is as its manifest says, but for what its study.yml accepts."""
+    return all(reason for _, _, reason in _gaps(folder, read_study(folder)))
 
 
 def read_run_folder(folder: Path) -> Ingested:
@@ -191,7 +203,8 @@ def _named(runs: list[str]) -> str:
 
 def _read_unrecorded(folder: Path, study: Study, parts: Parts) -> None:
     """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
-    for path, parsed, refused in parse_each(files_of(folder), name=shown):
+    files = [path for path in files_of(folder) if is_inside(path, folder.parent)]
+    for path, parsed, refused in parse_each(files, name=shown):
         if parsed is None:
             parts.warnings.append(f"not read: {refused}")
             continue

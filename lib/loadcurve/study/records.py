@@ -16,6 +16,7 @@ from loadcurve.errors import ParseError, ValueRuleError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.checked import built
 from loadcurve.files.yaml_document import read_yaml
+from loadcurve.paths import is_inside
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.record_rules import broken_rules
 
@@ -125,8 +126,8 @@ def fingerprint(path: Path) -> dict[str, Any]:
 
 
 def run_folders(study_folder: Path) -> list[Path]:
-    """Return the folders of a study's runs, those with a `run.json`, sorted by name."""
-    return sorted(p.parent for p in study_folder.glob("*/run.json"))
+    """Return the folders of a study's runs, those with a `run.json` inside the study, sorted by name."""
+    return sorted(p.parent for p in study_folder.glob("*/run.json") if is_inside(p, study_folder))
 
 
 def _text(path: Path) -> str:

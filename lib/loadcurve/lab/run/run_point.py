@@ -86,8 +86,6 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     Exception
         Any unexpected error, after the run is marked failed with it.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     slots = host_slots(settings, context.block)
     deployment = deploy(settings, slots, context.programs, context.remote, context.addresses)
     factors = factors_of(settings, point, deployment)
@@ -96,11 +94,13 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     )
     try:
         with disk_reserve.translate_disk_full():
+            list_run(folder.parent, run.run_id)  # first, so that no reader finds a folder that is not listed
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
             write_run(run, folder)
             disk_reserve.reserve(folder)
-            list_run(folder.parent, run.run_id)
     except LabError:
-        shutil.rmtree(folder)  # nothing was started
+        shutil.rmtree(folder, ignore_errors=True)  # nothing was started
         raise
     record, clocks = Record(), both_clocks()
     status, reason = "interrupted", ""
