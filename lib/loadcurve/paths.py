@@ -144,8 +144,8 @@ def record_folder(folder: Path) -> Path:
 
 
 def shown(path: Path) -> str:
-    """Return a path for messages and provenance: relative to the checkout if the path is inside it."""
-    path, top = path.resolve(), _root()
+    """Return a path for messages and provenance, that of a link itself: relative to the checkout if it is inside."""
+    path, top = path.parent.resolve() / path.name if path.is_symlink() else path.resolve(), _root()
     if top and path.is_relative_to(top := top.resolve()):
         return str(path.relative_to(top))
     return str(path)

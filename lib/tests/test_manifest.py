@@ -79,6 +79,69 @@ def test_a_run_that_was_replaced_or_added_is_named(study):
     ]
 
 
+def take_away(study):
+    shutil.rmtree(study / RUNS[0])
+    return RUNS[0], "missing: runs.json lists it, but its folder is gone"
+
+
+def add_a_file(study):
+    (study / "more.wrk.txt").write_text("Requests/sec: 1\n")
+    return "more.wrk.txt", "of no run, so it is not read"
+
+
+def add_a_folder(study):
+    (study / "more").mkdir()
+    return "more", "not of this launch: runs.json does not list it"
+
+
+def link_within(study):
+    raw = study / RUNS[0] / "local.wrk.txt"
+    raw.rename(study / ".kept")
+    raw.symlink_to(study / ".kept")
+    return f"{RUNS[0]}/local.wrk.txt", "a link; replace it by what was recorded"
+
+
+def link_a_run_away(study):
+    elsewhere = study.parents[2] / "elsewhere"
+    shutil.move(study / RUNS[0], elsewhere)
+    (study / RUNS[0]).symlink_to(elsewhere)
+    return RUNS[0], "a link out of the study, so it is not read"
+
+
+@pytest.mark.parametrize("change", [take_away, add_a_file, add_a_folder, link_within, link_a_run_away])
+def test_tidy_ends_with_1_at_a_difference_that_the_study_does_not_accept(study, called, change):
+    assert called("tidy", STUDY)[0] == 0
+    name, difference = change(study)
+    said = f"data/studies/{STUDY}/{name}: {difference}"
+    code, _, err = called("tidy", STUDY)
+    assert code == 1 and err.count(said) == 1 and "or give a reason under audit.accept in study.yml" in err
+    assert called("tidy", STUDY)[0] == 1, "also where the tables are there already"
+    assert [line.startswith(said) for line in loadcurve.read(study).warnings if NAME in line or name in line] == [True]
+    assert said in called("audit", STUDY)[2]
+    with (study / "study.yml").open("a") as file:
+        file.write(f"audit: {{accept: {{{name}: known}}}}\n")
+    code, _, err = called("tidy", STUDY)
+    assert code == 0 and f"{said}" in err and "; accepted in study.yml: known" in err
+
+
+def test_a_raw_file_that_is_a_link_out_of_the_study_is_not_read(study, called, tmp_path):
+    (tmp_path / "secret").write_text("of somebody else\n")
+    raw = study / RUNS[0] / "local.wrk.txt"
+    raw.unlink()
+    raw.symlink_to(tmp_path / "secret")
+    code, _, err = called("tidy", STUDY)
+    assert code == 1 and "somebody" not in err
+    assert f"{RUNS[0]}/local.wrk.txt: expected the file that run.json names, got 'a link out of the study'" in err
+
+
+@pytest.mark.parametrize("accept", ["x", "[r1]", "{r1: ''}", "{r1: 5}"])
+def test_what_accepts_no_difference_for_a_reason_is_refused(study, called, accept):
+    with (study / "study.yml").open("a") as file:
+        file.write(f"audit: {{accept: {accept}}}\n")
+    code, _, err = called("tidy", STUDY)
+    assert code == 1 and "study.yml audit: expected name: reason in accept" in err and err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[]", '{"runs": []}', '{"runs": {"a": 1}}', '{"runs": {}, "x": 1}', '{"runs": {"a": "", "a": ""}}', "\ud800"],

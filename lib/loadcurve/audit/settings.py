@@ -11,6 +11,7 @@ from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.reads import record_reads
 from loadcurve.paths import is_own_file
+from loadcurve.study.manifest import accepted
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -199,7 +200,9 @@ def study_settings(study: "Study", rules: Mapping[str, Rule]) -> AuditSettings:
     LoadcurveError
         As `build_settings`.
     """
-    return build_settings(study.audit, rules, f"{study.study}/study.yml audit")
+    accepted(study)  # raises for what is no mapping of names to reasons
+    values = {key: value for key, value in study.audit.items() if key != "accept"}
+    return build_settings(values, rules, f"{study.study}/study.yml audit")
 
 
 def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> AuditSettings:

@@ -220,7 +220,10 @@ def tidy(
         list[str] | None, typer.Argument(help="Names or folders; by default all recorded studies.")
     ] = None,
 ) -> None:
-    """Read the raw files of recorded studies into tidy tables under build/tidy, and audit them, as make does."""
+    """Read the raw files of recorded studies into tidy tables under build/tidy, and audit them, as make does.
+
+    Exit code 1 where a study cannot be read, or has other runs or files than its manifest runs.json lists.
+    """
     from loadcurve.files.progress import hidden
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading.studies import each_study
@@ -245,6 +248,7 @@ def _tidied(study: str | Path) -> Told:
     from loadcurve import paths
     from loadcurve.audit.registry import all_rules, audit
     from loadcurve.audit.settings import default_settings
+    from loadcurve.ingest.folder import is_complete
     from loadcurve.reading import tables  # which reads on all processors, with progress
 
     try:
@@ -253,11 +257,12 @@ def _tidied(study: str | Path) -> Told:
         settings = default_settings(all_rules(), paths.study_folder(study))
         read = {name: tables.read_table(name, study) for name, n in rows.items() if n or name == "runs"}
         verdict = audit(read, settings).verdict
+        complete = is_complete(paths.study_folder(study))
     except LoadcurveError as error:
         return [], [str(error)], True
     label = study if isinstance(study, str) else paths.shown(study)
     counts = ", ".join(f"{name} {n}" for name, n in rows.items())
-    return [f"{label}: {counts}", f"{label}: audit: {verdict}"], notes, False
+    return [f"{label}: {counts}", f"{label}: audit: {verdict}"], notes, not complete
 
 
 def _lost(study: str | Path, why: str) -> Told:

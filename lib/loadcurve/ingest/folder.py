@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from loadcurve.paths import leads_out_of, shown
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import NAME as MANIFEST
-from loadcurve.study.manifest import gaps_of
+from loadcurve.study.manifest import accepted, gaps_of
 from loadcurve.study.records import read_run, read_study, run_folders
 
 REPORTS = ("runs", "latency", "histogram", "balancer")
@@ -54,8 +54,8 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
-    that a launch made and that is gone (`loadcurve.study.manifest`) has a row with the status ``missing`` and a
-    warning.
+    that a launch made and that is gone has a row with the status ``missing``; for each difference from the manifest
+    (`loadcurve.study.manifest`) there is a warning.  Links out of the study are not read.
 
     Parameters
     ----------
@@ -76,7 +76,11 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     study = read_study(folder)
     parts = Parts()
     root, runs = os.path.realpath(folder), sorted(path for path in folder.glob("[!.]*") if path.is_dir())
-    if links := [] if follow else [run for run in runs if leads_out_of(root, run)]:
+    if (
+        links := []
+        if follow
+        else [run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json")]
+    ):
         parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
         runs = [run for run in runs if run not in links]
     for found in each(functools.partial(_parts_of, study), runs):
@@ -86,22 +90,33 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
 
 
 def read_gaps(folder: Path) -> Ingested:
-    """Read which runs of a study's manifest are missing, and no run."""
+    """Read how a study differs from its manifest, and no run."""
     parts = Parts()
     _note_gaps(folder, read_study(folder), parts)
     return _ingested(parts, folder, ["runs"])
 
 
 def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
-    """Add a row and a warning for each missing run, and a warning for each run that the launch did not make."""
-    held = {path.name: read_run(path).seal for path in run_folders(folder)}
-    for run_id, difference in gaps_of(folder, held):
-        parts.warnings.append(f"{shown(folder / run_id)}: {difference}")
-        if run_id not in held:
+    """Add a warning for each difference from the manifest, and a row for each missing run."""
+    for run_id, difference, reason in _gaps(folder, study):
+        how = f"accepted in study.yml: {reason}" if reason else "or give a reason under audit.accept in study.yml"
+        parts.warnings.append(f"{shown(folder / run_id)}: {difference}; {how}")
+        if difference.startswith("missing"):
             row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
             parts.frames["runs"].append(pd.DataFrame([row]))
     if (folder / MANIFEST).exists():
         parts.sources["runs"].add(folder / MANIFEST)
+
+
+def _gaps(folder: Path, study: Study) -> Iterator[tuple[str, str, str]]:
+    """Yield name, description, and the reason why the study accepts it, of each difference from the manifest."""
+    held, reasons = {path.name: read_run(path).seal for path in run_folders(folder)}, accepted(study)
+    yield from ((name, difference, reasons.get(name, "")) for name, difference in gaps_of(folder, held))
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a study is as its manifest says, but for what its study.yml accepts."""
+    return all(reason for _, _, reason in _gaps(folder, read_study(folder)))
 
 
 def read_run_folder(folder: Path) -> Ingested:
@@ -197,7 +212,8 @@ def _named(runs: list[str]) -> str:
 
 def _read_unrecorded(folder: Path, study: Study, parts: Parts) -> None:
     """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
-    for path, parsed, refused in parse_each(files_of(folder), name=shown):
+    files = [path for path in files_of(folder) if is_inside(path, folder.parent)]
+    for path, parsed, refused in parse_each(files, name=shown):
         if parsed is None:
             parts.warnings.append(f"not read: {refused}")
             continue

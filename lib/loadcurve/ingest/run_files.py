@@ -1,5 +1,6 @@
 """Files of a finished run into tables: each as its command in `run.json` says, unchanged since it was recorded."""
 
+import os
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.run_columns import complete, of_run, tables_of
-from loadcurve.paths import shown
+from loadcurve.paths import leads_out_of, shown
 from loadcurve.study import Command, Run
 from loadcurve.study.records import fingerprint
 
@@ -60,8 +61,7 @@ def check_files(run: Run, folder: Path) -> None:
 
 def check_fingerprint(run: Run, path: Path) -> None:
     """Raise unless a file has the size and the SHA-256 that `run.json` recorded."""
-    if not path.is_file():
-        raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    _check_there(path)
     if path.name not in run.files:
         raise _unlisted(path)
     recorded, found = run.files[path.name], fingerprint(path)
@@ -71,6 +71,19 @@ def check_fingerprint(run: Run, path: Path) -> None:
         raise ParseError(1, f"the bytes that run.json recorded (sha256 {old})", f"sha256 {new}", shown(path))
     if recorded["bytes"] != found["bytes"]:
         raise ParseError(1, f"{recorded['bytes']} bytes as run.json recorded", f"{found['bytes']} bytes", shown(path))
+
+
+def _check_there(path: Path) -> None:
+    """Raise unless a file that `run.json` names is there, in the folder of the study."""
+    got = (
+        "no file"
+        if not path.is_file()
+        else "a link out of the study"
+        if leads_out_of(os.path.realpath(path.parent.parent), path)
+        else ""
+    )
+    if got:
+        raise ParseError(0, "the file that run.json names", got, shown(path))
 
 
 def _unlisted(path: Path) -> ParseError:
@@ -173,8 +186,7 @@ def _connections(reports: pd.DataFrame) -> float:
 
 
 def _parse(form: Form, path: Path) -> Parsed:
-    if not path.is_file():
-        raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    _check_there(path)
     try:
         raw, _ = unpack(content(path))
     except ParseError as error:

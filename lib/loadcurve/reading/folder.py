@@ -26,9 +26,6 @@ from loadcurve.study import manifest
 if TYPE_CHECKING:
     from distributed import Client
 
-# Files in a study's folder that belong to no run; fault.yml describes a fault that was recorded on purpose.
-_OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", manifest.NAME)
-
 
 def read_each(
     path: str | Path,
@@ -72,14 +69,15 @@ def read_each(
     elif in_a_folder and not files:
         yield refused(printable(shown(path)), no_files(path))
     runs = _recorded_runs(files, hints.follow) if in_a_folder else ()
-    known = {run.parent / name for run in runs for name in _OF_A_STUDY} | {path / FACTORS}
+    studies = _recorded_studies(files, runs) if in_a_folder else []
+    known = {study / name for study in studies for name in manifest.OF_A_STUDY} | {path / FACTORS}
     raw = (file for file in files if file not in known and not (leave_out and file.resolve() in leave_out))
     files_of_run, loose = _by_run(raw, runs)
     many = ManyFiles(files, workers, client)
     with many.showing_progress():
         read_recorded = functools.partial(_read_recorded, shown)
         yield from many.each(read_recorded, runs, files_of_run.__getitem__, functools.partial(_lost_run, shown), RUN_S)
-        yield from _gaps(runs, shown)
+        yield from _gaps(studies, shown)
         lost = functools.partial(_lost_command, shown)
         each = functools.partial(many.each, files_of=_files_of_command, lost=lost, largest_first=bool(store))
         all_tables = store is not None and many.is_large
@@ -194,19 +192,25 @@ def _recorded_runs(files: Iterable[Path], follow: bool) -> tuple[Path, ...]:
     return tuple(folder for folder in folders if is_own_file(folder.absolute().parent / "study.yml", follow=follow))
 
 
-def _gaps(runs: Iterable[Path], shown: Callable[[Path], str]) -> Iterator[Reading]:
-    """Yield a reading for each missing run of a study, if the whole study was read."""
+def _recorded_studies(files: Iterable[Path], runs: Iterable[Path]) -> list[Path]:
+    """Return the folders of studies that contain a run or a manifest, if the whole study was read."""
+    held = {run.parent for run in runs} | {file.parent for file in files if file.name == manifest.NAME}
+    return [file.parent for file in files if file.name == "study.yml" and file.parent in held]
+
+
+def _gaps(studies: Iterable[Path], shown: Callable[[Path], str]) -> Iterator[Reading]:
+    """Yield a reading for each study that differs from its manifest."""
     from loadcurve.ingest.folder import read_gaps
 
-    for folder in dict.fromkeys(run.parent for run in runs):
+    for folder in studies:
         file = folder / manifest.NAME
-        if file.is_file():
-            try:
-                found = read_gaps(folder.resolve())
-                filled = {name: rows.assign(source=shown(file)) for name, rows in found.tables.items() if len(rows)}
+        try:
+            found = read_gaps(folder.resolve())
+            filled = {name: rows.assign(source=shown(file)) for name, rows in found.tables.items() if len(rows)}
+            if found.warnings:
                 yield Reading(shown(file), Parsed("", Tables(filled), found.warnings), labelled=True)
-            except LoadcurveError as error:
-                yield refused(shown(file), error)
+        except LoadcurveError as error:
+            yield refused(shown(file), error)
 
 
 def _read_recorded(shown: Callable[[Path], str], folder: Path) -> Reading:

@@ -1,14 +1,18 @@
 """The manifest of a study: `runs.json` lists every run that a launch has started, so a removed run is detected."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from loadcurve.errors import ParseError
+from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import write_text
-from loadcurve.paths import shown
+from loadcurve.paths import leads_out_of, shown
+from loadcurve.study.study import Study
 
 NAME = "runs.json"
+OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", "record.sh", "guest.sh", NAME)
+"""Files of a study that belong to no run; a recorded fault has `fault.yml`, and perhaps scripts of its recording."""
 
 
 def read_manifest(study_folder: Path) -> dict[str, str]:
@@ -40,7 +44,9 @@ def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
 
 
 def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the run_id of each run for which manifest and folder differ, and a description of the difference.
+    """Yield each run, file and link for which manifest and folder differ: its name, and a description.
+
+    A run that was begun and has no record yet is not one of them: a launch lists each run before it makes the folder.
 
     Parameters
     ----------
@@ -49,15 +55,41 @@ def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str,
     found : mapping of str to str
         Runs in the folder that have a record: run_id → seal.
     """
-    listed = read_manifest(study_folder)
+    listed, links = read_manifest(study_folder), dict(_links(study_folder))
+    yield from links.items()
     for run_id, seal in listed.items():
-        if run_id not in found:
+        if seal and run_id not in found and run_id not in links:
             yield run_id, f"missing: {NAME} lists it, but its folder is gone; restore it, or launch the study again"
-        elif seal and seal != found[run_id]:
+        elif seal and run_id in found and seal != found[run_id]:
             yield run_id, f"not the run that was launched: its seal differs from that in {NAME}; restore it"
-    for run_id in found if listed else ():
-        if run_id not in listed:
-            yield (
-                run_id,
-                f"not of this launch: {NAME} does not list it; remove it, or launch again to list it",
-            )
+    for path in sorted(path for path in study_folder.iterdir() if not path.name.startswith(".")):
+        if path.name in listed or path.name in links or path.name in OF_A_STUDY:
+            continue
+        if not path.is_dir():
+            yield path.name, "of no run, so it is not read; move it elsewhere"
+        elif listed:
+            yield path.name, f"not of this launch: {NAME} does not list it; remove it, or launch again to list it"
+
+
+def _links(study_folder: Path) -> Iterator[tuple[str, str]]:
+    for top, folders, files in os.walk(study_folder):
+        for path in sorted(Path(top, name) for name in (*folders, *files)):
+            if path.is_symlink():
+                read = (
+                    " out of the study, so it is not read" if leads_out_of(os.path.realpath(study_folder), path) else ""
+                )
+                yield path.relative_to(study_folder).as_posix(), f"a link{read}; replace it by what was recorded"
+
+
+def accepted(study: Study) -> Mapping[str, str]:
+    """Return the key ``accept`` of the section ``audit``: name of a run or file that differs → the reason.
+
+    Raises
+    ------
+    LoadcurveError
+        When it is no mapping of names to reasons.
+    """
+    reasons = study.audit.get("accept", {})
+    if not isinstance(reasons, Mapping) or not all(isinstance(v, str) and v.strip() for v in reasons.values()):
+        raise LoadcurveError(f"{study.study}/study.yml audit: expected name: reason in accept, got {reasons!r}")
+    return reasons

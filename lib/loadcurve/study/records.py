@@ -129,7 +129,7 @@ def fingerprint(path: Path) -> dict[str, Any]:
 def run_folders(study_folder: Path) -> list[Path]:
     """Return the folders of a study's runs, those with a `run.json`, sorted by name; none outside of the study."""
     root = os.path.realpath(study_folder)
-    return sorted(p.parent for p in study_folder.glob("*/run.json") if not leads_out_of(root, p.parent))
+    return sorted(p.parent for p in study_folder.glob("*/run.json") if not leads_out_of(root, p))
 
 
 def _text(path: Path) -> str:

@@ -25,7 +25,9 @@ class Command:
     argv : tuple of str
         The command, run in the run's folder.
     env : dict[str, str]
-        Variables set in addition to the environment of the caller.
+        Variables that were set; PATH, HOME, LOGNAME, USER, TERM and TMPDIR were as on the host, and there were no
+        others.  Where the generators have no ``LC_ALL``, the run is older: its commands had the launcher's whole
+        environment.
     limit_s : float
         Outer time limit in s, enforced by ``timeout`` in `argv`.
     stdout, stderr : str

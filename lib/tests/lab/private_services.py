@@ -15,7 +15,7 @@ from events import wait_until
 
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH, which
+from loadcurve.lab.hosts.tools import environment, which
 from loadcurve.lab.servers import Endpoint
 from loadcurve.lab.servers.service import Service
 
@@ -47,7 +47,11 @@ def ask(url: str, *options: str, host: Host = LOCAL, limit_s: float = 5.0) -> An
     """One request by curl from a host; status 0 where nobody answers."""
     argv = ("curl", "-q", "-s", "-i", "--noproxy", "*", "--max-time", f"{limit_s:g}", *options, url)
     done = subprocess.run(
-        guarded(host.argv(argv), limit_s + 5), capture_output=True, env=_env(), stdin=subprocess.DEVNULL, check=False
+        guarded(host.argv(argv), limit_s + 5),
+        capture_output=True,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     head, _, body = done.stdout.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
@@ -106,7 +110,7 @@ def _start(folder: Path, service: Service, host: Host) -> subprocess.Popen:
         return subprocess.Popen(
             guarded(host.argv(service.argv), LIMIT_S),
             cwd=folder,
-            env=_env() | dict(service.env),
+            env=environment(service.env),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -146,7 +150,3 @@ def _within(cwd: Path, folder: Path) -> bool:
     with contextlib.suppress(OSError):
         return cwd.resolve().is_relative_to(folder) and int(cwd.parent.name) != os.getpid()
     return False
-
-
-def _env() -> dict[str, str]:
-    return {**os.environ, "PATH": SEARCH_PATH}

@@ -28,7 +28,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
-SetEnv TMPDIR={folder}/far
+SetEnv TMPDIR={folder}/far http_proxy=http://127.0.0.1:9 LC_ALL=C.UTF-8 GODEBUG=netdns=go
 """
 
 

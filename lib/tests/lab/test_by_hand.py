@@ -17,7 +17,7 @@ from loadcurve.ingest.registry import form_of
 from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts.network import namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
-from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import environment
 from loadcurve.study import Study
 from loadcurve.study.records import read_run
 
@@ -70,10 +70,6 @@ def copied(kept: Path, folder: Path) -> dict:
     return record
 
 
-def environment(command: dict) -> dict:
-    return {**os.environ, "PATH": SEARCH_PATH, **command.get("env", {})}
-
-
 def started(command: dict, folder: Path) -> subprocess.Popen:
     """A command of the record, with its folders, its archive and its streams."""
     for name in command["folders"]:
@@ -86,7 +82,7 @@ def started(command: dict, folder: Path) -> subprocess.Popen:
             streams[stream] = stack.enter_context((folder / (command[stream] or os.devnull)).open("wb"))
         streams["stdin"] = stack.enter_context((folder / (command["stdin"] or os.devnull)).open("rb"))
         return subprocess.Popen(
-            command["argv"], cwd=folder, env=environment(command), start_new_session=True, **streams
+            command["argv"], cwd=folder, env=environment(command["env"]), start_new_session=True, **streams
         )
 
 
@@ -101,9 +97,7 @@ def hosts(folder: Path):
     try:
         for step in steps["before"]:
             if not step["stays"]:
-                subprocess.run(
-                    step["argv"], cwd=folder, env=environment({}), input=step["stdin"], text=True, check=True
-                )
+                subprocess.run(step["argv"], cwd=folder, env=environment(), input=step["stdin"], text=True, check=True)
                 continue
             stay.append(subprocess.Popen(step["argv"], cwd=folder, stdout=subprocess.PIPE, text=True))
             assert stay[-1].stdout.readline() == "ready\n"

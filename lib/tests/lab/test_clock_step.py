@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 import pytest
 from events import HANG_S, wait_until
-from faked_clock import LIBRARY, faking
+from faked_clock import LIBRARY, faked_programs, faking
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
@@ -84,7 +84,8 @@ def works(folder: Path, tool: str) -> bool:
 @contextlib.contextmanager
 def launcher(folder: Path, clock) -> Iterator[subprocess.Popen]:
     """A launch under the faked clock."""
-    environment = {**os.environ, **clock(0)}
+    path = faked_programs(folder.parent / "bin", clock(0))
+    environment = {**os.environ, **clock(0), "PATH": path}
     with subprocess.Popen([sys.executable, "-c", LAUNCH, str(folder)], env=environment, stderr=subprocess.PIPE) as one:
         try:
             yield one

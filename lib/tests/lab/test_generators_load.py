@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -130,6 +131,33 @@ def test_the_url_without_a_path_gets_one_where_the_tool_needs_it():
     assert command_of(load("ab", url="http://127.0.0.1:8080")).argv[-1] == URL
 
 
+@pytest.mark.parametrize("tool", GENERATORS)
+@pytest.mark.parametrize(
+    ("scheme", "address", "endpoint"), [("http", "127.0.0.1", "127.0.0.1:8443"), ("https", "::1", "[::1]:8443")]
+)
+def test_connections_go_to_the_checked_address_and_requests_name_the_host(tool, scheme, address, endpoint):
+    made = command_of(load(tool, url=f"{scheme}://shop.example:8443/", address=address))
+    words, text = " ".join(made.argv), "".join(made.files.values())
+    if tool in ("ab", "hey", "weighttp"):  # the server name of TLS is the Host header, so without a port
+        option = "-host" if tool == "hey" else "-H Host:"
+        assert f"{option} shop.example{':8443' if scheme == 'http' else ''} " in words
+        assert made.argv[-1] == f"{scheme}://{endpoint}/"
+        return
+    assert f"{scheme}://shop.example:8443/" in (text if tool == "k6" else words)
+    how = {"h2load": f"--connect-to={endpoint} ", "oha": f"--connect-to shop.example:8443:{endpoint} "}
+    how |= {"k6": f'"shop.example": "{address}"', "wrk": f'resolve("{address}", service)'}
+    assert how.get(tool, how["wrk"]) in (words if tool in ("h2load", "oha") else text)
+
+
+@pytest.mark.parametrize(("tool", "option"), [("hey", ("-host", "a")), ("h2load", ("-H", ":authority: a"))])
+def test_the_studys_own_host_header_is_the_one_that_is_sent(tool, option):
+    """By its -H, hey sends none and h2load a second one."""
+    words = command_of(load(tool, headers={"host": "a"})).argv
+    assert option in pairwise(words) and not any(word.lower() == "host: a" for word in words)
+    words = command_of(load("wrk", headers={"host": "a"})).argv
+    assert "Host: a" in words, "wrk adds its own beside any other spelling"
+
+
 @given(connections=st.integers(1, 5000), processes=st.integers(1, 64), requests=st.integers(1, 10**6))
 def test_a_load_is_divided_exactly(connections, processes, requests):
     if connections < processes or requests < connections:
@@ -204,7 +232,7 @@ def test_k6_runs_a_script_with_one_scenario(changes, scenario):
     text = made.files["local.k6.js"]
     options = json.loads(re.search(r"^export const options = (.*?^});", text, re.MULTILINE | re.DOTALL)[1])
     assert options["scenarios"] == {"load": scenario | {"gracefulStop": "4000ms"}}
-    assert options["noConnectionReuse"] and options["maxRedirects"] == 0
+    assert options["noConnectionReuse"] and (options["maxRedirects"], options["hosts"]) == (0, {})
     assert json.loads(re.search(r"^const params = (.*);$", text, re.MULTILINE)[1])["headers"] == {"X-Case": 'a "b"'}
     assert f'http.request("GET", "{URL}", body, params)' in text
 

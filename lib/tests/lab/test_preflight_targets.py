@@ -1,25 +1,30 @@
 """Nothing is loaded by accident: every address is checked, those of redirects and names too, before anything starts."""
 
 import http.server
+import socket
 import ssl
 import subprocess
 import threading
+from ipaddress import ip_address
 
 import pytest
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.preflight import allowed_targets
 from loadcurve.lab.preflight.allowed_targets import check_redirect, check_target
 from loadcurve.study import Study
+
+HERE = ("127.0.0.1",)
 
 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1/", "http://127.8.9.10:81/x", "http://[::1]:8080/", "http://localhost/"]
 )
 def test_loopback_may_be_loaded(url):
-    assert check_target(url) == url
+    assert all(ip_address(address).is_loopback for address in check_target(url))
 
 
 @pytest.mark.parametrize("host", ["192.0.2.10", "10.0.0.5", "172.16.0.1", "[2001:db8::1]", "0.0.0.0"])
@@ -90,6 +95,7 @@ def redirecting():
     class Redirect(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.server.asked.append(self.path)
+            self.server.named.add(self.headers["Host"])
             self.send_response(302 if self.server.location else 204)
             if self.server.location:
                 self.send_header("Location", self.server.location)
@@ -99,7 +105,7 @@ def redirecting():
             pass
 
     with http.server.HTTPServer(("127.0.0.1", 0), Redirect) as server:
-        server.location, server.asked = "", []
+        server.location, server.asked, server.named = "", [], set()
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -109,24 +115,24 @@ def redirecting():
 
 def test_a_redirect_is_checked_before_the_load(redirecting):
     url = f"http://127.0.0.1:{redirecting.server_port}/a?b=c"
-    assert check_redirect(url) == ""
+    assert check_redirect(url, HERE) == "127.0.0.1"
     redirecting.location = "/elsewhere"
-    assert check_redirect(url) == f"http://127.0.0.1:{redirecting.server_port}/elsewhere"
+    assert check_redirect(url, ("127.0.0.2", *HERE)) == "127.0.0.1", "the first that responds"
     redirecting.location = "http://192.0.2.10/"
     with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback, got 192.0.2.10"):
-        check_redirect(url)
-    assert check_redirect(url, ("192.0.2.10",)) == "http://192.0.2.10/"
+        check_redirect(url, HERE)
+    assert check_redirect(url, HERE, ("192.0.2.10",)) == "127.0.0.1"
     assert redirecting.asked == ["/a?b=c"] * 4
 
 
 def test_a_proxy_of_the_environment_is_not_asked(redirecting, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert check_redirect(f"http://127.0.0.1:{redirecting.server_port}/") == ""
+    assert check_redirect(f"http://127.0.0.1:{redirecting.server_port}/", HERE)
 
 
 def test_a_target_that_does_not_answer_is_refused():
     with pytest.raises(LabError, match="target must answer, got .*refused"):
-        check_redirect("http://127.0.0.1:9/")
+        check_redirect("http://127.0.0.1:9/", HERE)
 
 
 @pytest.mark.real
@@ -163,13 +169,28 @@ def test_servers_behind_a_balancer_are_targets_too(tmp_path, allowed, public, sa
 
 
 @pytest.mark.real
-def test_a_machine_by_ssh_looks_no_name_up(tmp_path):
-    """It could find another address than the one that was checked here."""
-    machines = {"C1": BEHIND["LB"], "S1": BEHIND["C1"]}
-    study = Study("s", "?", topology={"machines": machines}, server={"url": "http://localhost:9/"})
-    with pytest.raises(LabError, match="target must be an address, got localhost: C1 would look the name up by itself"):
-        launch(study, tmp_path / "s")
-    assert not (tmp_path / "s").exists()
+@pytest.mark.parametrize("tool", GENERATORS)
+def test_a_name_is_looked_up_once_and_a_redirect_is_not_followed(tool, tmp_path, redirecting, monkeypatch):
+    """By DNS another address could follow the one that was checked; here no tool could find any."""
+    if which(tool) is None:
+        pytest.skip(f"not installed: {tool}")
+    name, found, looked_up = f"shop.example:{redirecting.server_port}", socket.getaddrinfo, []
+
+    def once(host, *args, **kwargs):
+        if host != "shop.example":
+            return found(host, *args, **kwargs)
+        looked_up.append(host)
+        return found("127.0.0.1" if len(looked_up) == 1 else "192.0.2.7", *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", once)
+    redirecting.location = f"http://{name}/elsewhere"
+    kind = GENERATORS[tool]
+    load = {"duration_s": 1} if "duration_s" in kind.bounds else {"requests": 10}
+    load |= {"rate_rps": 10} if kind.loop == "open" else {}
+    study = Study("s", "?", server={"url": f"http://{name}/"}, load={"tool": tool, **load}, repeats=1, monitors={})
+    launch(study, tmp_path / "s")
+    assert len(looked_up) == 1
+    assert len(redirecting.asked) >= 2 and set(redirecting.asked) == {"/"} and redirecting.named == {name}
 
 
 @pytest.fixture
@@ -190,7 +211,7 @@ def test_a_certificate_of_its_own_is_no_reason_not_to_ask(redirecting, certifica
     redirecting.socket = context.wrap_socket(redirecting.socket, server_side=True)
     url = f"https://127.0.0.1:{redirecting.server_port}/"
     redirecting.location = "/elsewhere"
-    assert check_redirect(url) == f"{url}elsewhere"
+    assert check_redirect(url, HERE) == "127.0.0.1"
     redirecting.location = "http://192.0.2.10/"
     with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback"):
-        check_redirect(url)
+        check_redirect(url, HERE)

@@ -12,7 +12,11 @@ from events import wait_until
 from private_services import need
 
 from loadcurve.ingest.registry import form_of
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.hosts.network.commands import run
 from loadcurve.lab.hosts.process import guarded, start, stop
+from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.lab.monitors import pidstat
 from loadcurve.study import Command
 
@@ -24,6 +28,12 @@ ARGV = {
     "pidstat": pidstat().argv,
 }
 ENV = {"LC_ALL": "C", "S_TIME_FORMAT": "ISO", "TZ": "UTC"}
+CHANGING = {
+    "http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9",
+    "NO_PROXY": "10.0.0.0/8", "LC_ALL": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8", "LANGUAGE": "de",
+    "GODEBUG": "netdns=go", "K6_VUS": "1", "LUA_INIT": "os.exit(3)", "SSLKEYLOGFILE": "keys.txt",
+    "OPENSSL_CONF": "evil.cnf", "LD_PRELOAD": "libm.so.6", "MALLOC_ARENA_MAX": "1", "PYTHONSTARTUP": "evil.py",
+}  # fmt: skip
 
 
 def begin(tool, folder):
@@ -69,6 +79,20 @@ def test_one_whose_sadc_died_ends_too(tmp_path):
     next(p for p in sar if p.name() == "sadc").kill()
     assert stop(started).exit_code is not None
     assert not [p for p in sar if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_tool_gets_nothing_of_the_launcher_that_could_change_it(name, tmp_path, monkeypatch):
+    monkeypatch.setenv(name, CHANGING[name])
+    executor = LocalExecutor(LOCAL, tmp_path)
+    command = Command("generator", "env", executor.argv(("env",), 5), "env.txt", "env.err", 5, env={"TZ": "UTC"})
+    ended = executor.wait(executor.start(command))
+    assert ended.env == {**FIXED, "TZ": "UTC"}, "what the record lists"
+    for text in ((tmp_path / "env.txt").read_text(), executor.check_output(("env",), 5), run(("env",))):
+        names = {line.partition("=")[0] for line in text.splitlines()}
+        # The last two are of the shell that starts a tool.
+        assert {"PATH", *FIXED} <= names <= {"PATH", "TZ", *PASSED, *FIXED, "PWD", "OLDPWD"}
+        assert "LC_ALL=C" in text.splitlines()
 
 
 def begins_and_waits(folder) -> int:

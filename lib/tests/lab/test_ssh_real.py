@@ -17,7 +17,7 @@ from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.process import Started
 from loadcurve.lab.hosts.ssh import RemoteExecutor
-from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.hosts.tools import FIXED, PASSED, which
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]
@@ -116,8 +116,8 @@ def test_ends_are_as_on_this_machine(executor, tmp_path):
         assert here.wait(started(here, ("sleep", "9"), 0.5)).exit_code == 124, "its time limit"
         assert here.wait(started(here, ("sh", "-c", "kill -KILL $$"))).exit_code == -9
         assert here.wait(started(here, ("no-such-tool",))).exit_code == 127
-        running = started(here, ("sleep", "9"))
-        time.sleep(0.5)
+        running = started(here, ("sh", "-c", "echo here; exec sleep 9"))
+        wait_until((here.folder / "x.out").read_text)
         assert here.stop(running).exit_code == -15
         assert here.stop(running).exit_code == -15, "once more is no harm"
         assert here.check_output(("printf", "%s", "a b"), 3) == "a b"
@@ -164,6 +164,10 @@ def test_arguments_reach_the_command_as_they_are(executor):
     assert (executor.folder / "x.out").read_bytes().decode().split("\0")[:-1] == ODD
     executor.wait(started(executor, ("printenv", "-0", "LOADCURVE_ODD"), env=env))
     assert (executor.folder / "x.out").read_text() == env["LOADCURVE_ODD"] + "\0"
+    assert ended.env == {**FIXED, **env}, "what the record lists"
+    found = dict(line.split("=", 1) for line in executor.check_output(("env",), 3).splitlines())
+    assert {"PATH", "TMPDIR", *FIXED} <= found.keys() <= {"PATH", *PASSED, *FIXED, "PWD", "OLDPWD"}, "not of the login"
+    assert found["LC_ALL"] == "C"
     assert executor.check_output(("ls", "-A"), 3) == "", "nothing was written"
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 from events import HANG_S, wait_until
-from faked_clock import LIBRARY, faking
+from faked_clock import LIBRARY, faked_programs, faking
 from launched_runs import own_warnings
 from ssh_hosts import SshHost, have_ssh, serving
 
@@ -188,12 +188,18 @@ def test_a_study_with_its_server_by_ssh(machines, tmp_path):
         assert {"C1", "S1"} == set(tables[name]["host"]), name
 
 
+def believing(variables: dict[str, str], programs: Path) -> str:
+    """The line of sshd's configuration for a machine whose agent and programs believe a faked clock."""
+    words = " ".join(f"'{name}={value}'" for name, value in variables.items())
+    return f'ForceCommand env PATH={faked_programs(programs, variables)} {words} sh -c "$SSH_ORIGINAL_COMMAND"\n'
+
+
 def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
     """They are faked, see `test_clock_step`: what sshd starts there believes to be a thousand seconds ahead."""
-    faked, folder = f"'LD_PRELOAD={LIBRARY}' FAKETIME=+1000", tmp_path / "machines"
+    faked, folder = {"LD_PRELOAD": LIBRARY, "FAKETIME": "+1000"}, tmp_path / "machines"
     with (
         faking(),
-        two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines,
+        two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines,
     ):
         write_study(machines.study(load=LONGER), folder)
         assert machines.launch(folder) == ""
@@ -217,10 +223,11 @@ def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
     """Of the server's machine it is told; of the generator's it is taken for time of the load, so the run failed."""
     clock, folder = tmp_path / "clock", tmp_path / "machines"
     clock.write_text("+0\n")
-    faked = f"'LD_PRELOAD={LIBRARY}' FAKETIME_TIMESTAMP_FILE={clock} FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1"
+    faked = {"LD_PRELOAD": LIBRARY, "FAKETIME_TIMESTAMP_FILE": str(clock)}
+    faked |= {"FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     with (
         faking(),
-        two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines,
+        two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines,
     ):
         here, there = machines.client.address, machines.far.host.address
         hosts = {"C1": {"ssh": "", "address": here}, "S1": {"ssh": machines.far.url, "address": there}}

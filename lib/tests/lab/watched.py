@@ -11,7 +11,7 @@ from events import HANG_S
 
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import environment
 from loadcurve.lab.monitors import Watcher
 
 
@@ -22,7 +22,7 @@ def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 3
         return subprocess.Popen(
             guarded(host.argv(watcher.argv), limit_s),
             cwd=folder,
-            env={**os.environ, "PATH": SEARCH_PATH, **watcher.env},
+            env=environment(watcher.env),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

@@ -11,7 +11,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import now
-from loadcurve.lab.hosts.tools import SEARCH_PATH, version
+from loadcurve.lab.hosts.tools import FIXED, environment, version
 from loadcurve.study import Command
 
 # Ten thousand services are loaded within a second or two.
@@ -56,8 +56,8 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     try:
         yield Command(
             "balancer", rules.tool.name, argv, "", "", LIMIT_S,
-            version=version(rules.tool), host=executor.host.name, started_at=begun, ended_at=now(), exit_code=0,
-            stdin=rules.stdin, unpacked=packed,
+            version=version(rules.tool), host=executor.host.name, env=dict(FIXED), started_at=begun, ended_at=now(),
+            exit_code=0, stdin=rules.stdin, unpacked=packed,
         )  # fmt: skip
     finally:
         _run(executor, executor.argv(rules.remove, LIMIT_S))
@@ -77,9 +77,10 @@ def _compress(path: Path) -> None:
 
 def _run(executor: Executor, argv: tuple[str, ...], stdin: str = "") -> str:
     """What a command prints; its input is a file of the run's folder."""
-    env = {**os.environ, "PATH": SEARCH_PATH}
     with (executor.folder / (stdin or os.devnull)).open("rb") as given:
-        done = subprocess.run(argv, cwd=executor.folder, env=env, stdin=given, capture_output=True, check=False)
+        done = subprocess.run(
+            argv, cwd=executor.folder, env=environment(), stdin=given, capture_output=True, check=False
+        )
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise LabError(f"{executor.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from loadcurve.lab import monitors
@@ -48,6 +49,8 @@ class Deployment:
         What serves on each server host.
     functions : FunctionTest or None
         The test that runs instead of everything else.
+    addresses : mapping of str to str
+        Host and port of an existing server that the study names → its checked address.
     """
 
     slots: Mapping[str, HostSlot]
@@ -61,6 +64,7 @@ class Deployment:
     faulty: str = ""
     served: Mapping[str, ServerGroup] = field(default_factory=dict)
     functions: FunctionTest | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     def wrap(self, host: str, role: str) -> tuple[str, ...]:
         """What the fault puts before the argv of a command of this role on a host."""
@@ -71,7 +75,11 @@ class Deployment:
 
 
 def deploy(
-    settings: StudyFile, slots: Mapping[str, HostSlot], programs: Programs, remote: Mapping[str, Programs] | None = None
+    settings: StudyFile,
+    slots: Mapping[str, HostSlot],
+    programs: Programs,
+    remote: Mapping[str, Programs] | None = None,
+    addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> Deployment:
     """Return what runs for one point.
 
@@ -85,6 +93,8 @@ def deploy(
         Where programs are that have no one name.
     remote : mapping of str to Programs, optional
         The same on machines by ssh, by their URLs; of one that is not there `programs` holds.
+    addresses : mapping of str to str
+        As in `Deployment`.
 
     Raises
     ------
@@ -102,7 +112,7 @@ def deploy(
     prepared = balanced.before if balanced else ()
     before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in prepared)
     roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url or "",)
-    sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s)
+    sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s, addresses=addresses)
     fault, faulty = _fault(settings, slots, served)
     return Deployment(
         slots,
@@ -115,6 +125,7 @@ def deploy(
         fault,
         faulty,
         served,
+        addresses=addresses,
     )
 
 

@@ -1,6 +1,9 @@
 """From the section `load` to the generators of every client, and where each sends its requests."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.deployment.host_slot import HostSlot
@@ -40,7 +43,12 @@ def connections_of(section: LoadSection, clients: tuple[HostSlot, ...]) -> dict[
 
 
 def loaders(
-    section: LoadSection, clients: tuple[HostSlot, ...], roots: tuple[str, ...], limit_s: float, suffix: str = ""
+    section: LoadSection,
+    clients: tuple[HostSlot, ...],
+    roots: tuple[str, ...],
+    limit_s: float,
+    suffix: str = "",
+    addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Loader, ...]:
     """Return the generators of all clients: the load divided exactly, every root loaded by as many of them.
 
@@ -56,6 +64,8 @@ def loaders(
         Outer time limit; 0 for the generator's own.
     suffix : str
         Of the names of their files.
+    addresses : mapping of str to str
+        Host and port of each root that names its host → its checked address.
 
     Raises
     ------
@@ -74,6 +84,6 @@ def loaders(
         # Several processes of a client are numbered.
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"
-        command = command_of(replace(part, url=url), stem)
+        command = command_of(replace(part, url=url, address=addresses.get(urlsplit(root).netloc, "")), stem)
         found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, url))
     return tuple(found)

@@ -13,4 +13,11 @@ def warm_ups(warm_up_s: float, settings: StudyFile, deployment: Deployment) -> t
     section = replace(settings.load, duration_s=warm_up_s, requests=0, each_request=False)
     balanced, served = deployment.balanced, deployment.served.values()
     roots = (balanced.endpoint.url,) if balanced else tuple(e.url for one in served for e in one.endpoints)
-    return loaders(section, with_role(deployment.slots, "C"), roots or (settings.server.url or "",), 0.0, "-warm-up")
+    return loaders(
+        section,
+        with_role(deployment.slots, "C"),
+        roots or (settings.server.url or "",),
+        0.0,
+        "-warm-up",
+        deployment.addresses,
+    )

@@ -12,6 +12,7 @@ from loadcurve.lab.faults.fault import FIRST_LINK, Fault, Send, Shape, Start, St
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network.commands import run
 from loadcurve.lab.hosts.process import guarded, now
+from loadcurve.lab.hosts.tools import environment
 
 # Longer than any load of a study file; the guard of a program ends it with the launcher as well.
 _LONGEST_S = 86_400.0
@@ -148,7 +149,9 @@ def _write(host: Host, path: str, value: str, events: list[Event]) -> None:
 def _start(step: Start, host: Host, events: list[Event], stack: contextlib.ExitStack) -> None:
     command = guarded(host.argv(step.argv), _LONGEST_S)
     quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    process = subprocess.Popen(
+        command, env=environment(), stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+    )
     stack.callback(_end, process, step, events)
     events.append(Event(now(), f"{' '.join(step.argv)} started: {process.pid}"))
 

@@ -14,6 +14,7 @@ TOOL = Tool("ab", "load, closed loop", "-V", "apache2-utils", group="lab-tools")
 
 def _command_line(load: Load, stem: str) -> CommandLine:
     """Command of ab: ``-l`` accepts bodies of any length, ``-r`` continues after an error of a socket."""
+    load = load.by_address
     percentiles, requests = f"{stem}.ab.percentiles.csv", f"{stem}.ab.requests.txt"
     # -t sets -n to 50000, unless -n comes after it.
     bound = ("-t", f"{load.duration_s:g}", "-n", str(MAX_REQUESTS)) if load.duration_s else ("-n", str(load.requests))

@@ -189,9 +189,13 @@ def body_file(load: Load, stem: str) -> dict[str, str]:
     return {f"{stem}.{load.tool}.body.txt": "x" * load.body_bytes} if load.body_bytes else {}
 
 
-def header_options(load: Load) -> list[str]:
-    """``-H`` and each header, as all of these tools take them."""
-    return [word for line in load.header_lines for word in ("-H", line)]
+def header_options(load: Load, host: tuple[str, str] = ("-H", "Host: ")) -> list[str]:
+    """``-H`` and each header; `host` is the option and the prefix of the Host header, which tools treat differently."""
+    options = [
+        (host[0], f"{host[1]}{value}") if name.lower() == "host" else ("-H", f"{name}: {value}")
+        for name, value in load.headers.items()
+    ]
+    return [word for option in options for word in option]
 
 
 def milliseconds(seconds: float) -> str:

@@ -11,7 +11,8 @@ def _command_line(load: Load, stem: str) -> CommandLine:
     """Command of h2load by HTTP/1.1, one request at a time on each connection; ``-N`` closes idle connections.
 
     ``--rps`` is the rate of each connection, which is idle until its next request is due.  All connections send at the
-    same instants: 4 connections at 50 requests/s send 4 requests every 20 ms.
+    same instants: 4 connections at 50 requests/s send 4 requests every 20 ms.  It would send Host among its ``-H``
+    beside its own, which is the pseudo-header ``:authority``.
     """
     log, files = f"{stem}.h2load.requests.txt", body_file(load, stem)
     bound = ("-D", milliseconds(load.duration_s)) if load.duration_s else ("-n", str(load.requests))
@@ -21,7 +22,8 @@ def _command_line(load: Load, stem: str) -> CommandLine:
     argv = (
         "h2load", "--h1", "-c", str(load.connections), "-t", str(load.used_threads), *bound, *rate,
         "-N", milliseconds(load.timeout_s + pause_s), *[word for name in files for word in ("-d", name)],
-        *header_options(load), *each, load.url,
+        *((f"--connect-to={load.endpoint}",) if load.address else ()),
+        *header_options(load, ("-H", ":authority: ")), *each, load.url,
     )  # fmt: skip
     return CommandLine(argv, files, {"requests": log} if each else {})
 

@@ -8,14 +8,17 @@ TOOL = Tool("hey", "load, closed loop", "", "hey")
 
 
 def _command_line(load: Load, stem: str) -> CommandLine:
-    """Command of hey; it follows no redirect, which could lead to a host that must not be loaded."""
-    files = body_file(load, stem)
+    """Command of hey; it follows no redirect, which could lead to a host that must not be loaded.
+
+    hey ignores Host among its ``-H``.
+    """
+    load, files = load.by_address, body_file(load, stem)
     bound = ("-z", milliseconds(load.duration_s)) if load.duration_s else ("-n", str(load.requests))
     argv = (
         "hey", "-c", str(load.connections), "-cpus", str(load.threads), *bound,
         "-t", f"{load.timeout_s:g}", "-disable-redirects",
         *(() if load.keep_alive else ("-disable-keepalive",)), "-m", load.method,
-        *[word for name in files for word in ("-D", name)], *header_options(load), load.url,
+        *[word for name in files for word in ("-D", name)], *header_options(load, ("-host", "")), load.url,
     )  # fmt: skip
     return CommandLine(argv, files)
 

@@ -1,6 +1,7 @@
 """k6, whose test is a script.  Seen: k6 1.8.1, built by ``go install``."""
 
 import json
+from urllib.parse import urlsplit
 
 from loadcurve.lab.generators.generator import CommandLine, Generator, milliseconds
 from loadcurve.lab.generators.load import Load
@@ -33,6 +34,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
         "discardResponseBodies": True,
         "noConnectionReuse": not load.keep_alive,
         "maxRedirects": 0,
+        "hosts": {urlsplit(load.url).hostname: load.address} if load.address else {},  # also not those of ~/.config
     }
     text = _SCRIPT.format(
         options=json.dumps(options, indent=2),

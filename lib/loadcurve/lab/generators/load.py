@@ -60,6 +60,9 @@ class Load(Section):
         Number of processes that start at one instant.
     each_request : bool
         Whether the tool writes a line for each request, if it can (`Generator.logs_requests`); this costs it time.
+    address : str
+        Address to which the host of the URL resolved when the target was checked; empty if the host is an address.
+        Connections go there, without another lookup; requests still name the host.
     """
 
     tool: str
@@ -79,16 +82,30 @@ class Load(Section):
     timeout_s: Annotated[float, Check(lambda name, value: _check_duration(name, value, 1.0))] = 4.0
     processes: Processes = 1
     each_request: bool = False
+    address: str = ""
+
+    @property
+    def endpoint(self) -> str:
+        """``ADDRESS:PORT`` to which the connections go, where `address` is given."""
+        parts = urlsplit(self.url)
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{address}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+    @property
+    def by_address(self) -> "Load":
+        """The same load with `address` in the URL, for a tool that looks up the host of the URL in any case."""
+        if not self.address:
+            return self
+        parts = urlsplit(self.url)
+        # ab and hey send the Host header as TLS server name, in which a port matches no server.
+        host = parts.hostname if parts.scheme == "https" else parts.netloc
+        url = parts._replace(netloc=self.endpoint).geturl()
+        return replace(self, url=url, address="", headers={"Host": str(host), **self.headers})
 
     @property
     def used_threads(self) -> int:
         """Threads of one process: at most one per connection, because wrk and weighttp refuse more."""
         return min(self.threads, self.connections)
-
-    @property
-    def header_lines(self) -> tuple[str, ...]:
-        """``Name: value`` of each header."""
-        return tuple(f"{name}: {value}" for name, value in self.headers.items())
 
 
 def split(load: Load) -> tuple[Load, ...]:

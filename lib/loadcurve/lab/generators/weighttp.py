@@ -8,6 +8,7 @@ TOOL = Tool("weighttp", "load, closed loop", "-v", source="build https://git.lig
 
 
 def _command_line(load: Load, stem: str) -> CommandLine:
+    load = load.by_address
     return CommandLine((
         "weighttp", "-n", str(load.requests), "-c", str(load.connections), "-t", str(load.used_threads),
         *(("-k",) if load.keep_alive else ()), *header_options(load), load.url,

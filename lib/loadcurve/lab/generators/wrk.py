@@ -7,6 +7,11 @@ from loadcurve.lab.generators.load import Load
 from loadcurve.lab.hosts.tools import Tool
 
 _REPORTER = Path(__file__).with_name("reporter.lua").read_text("utf-8")
+_PIN = """
+-- The address that was checked: no second lookup of the name.
+local resolve = wrk.resolve
+function wrk.resolve(_, service) resolve("{address}", service) end
+"""
 # Not HEAD: wrk waits for the body that the response to HEAD announces and never sends.
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS")
 TOOL = Tool("wrk", "load, closed loop", "-v", "wrk", group="lab-tools")
@@ -16,7 +21,12 @@ def _command_line(load: Load, stem: str) -> CommandLine:
     script, report = f"{stem}.wrk.lua", f"{stem}.wrk.json"
     body = (load.method, str(load.body_bytes)) if load.method != "GET" else ()
     argv = ("wrk", *options(load), "-s", script, load.url, "--", report, str(load.connections), *body)
-    return CommandLine(argv, {script: _REPORTER}, {"json": report})
+    return CommandLine(argv, {script: _REPORTER + pin(load)}, {"json": report})
+
+
+def pin(load: Load) -> str:
+    """Text for a script of wrk or wrk2: connect to the checked address, and name the host of the URL."""
+    return _PIN.format(address=load.address) if load.address else ""
 
 
 def options(load: Load) -> tuple[str, ...]:

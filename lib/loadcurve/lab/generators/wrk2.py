@@ -2,7 +2,7 @@
 
 from loadcurve.lab.generators.generator import CommandLine, Generator
 from loadcurve.lab.generators.load import Load
-from loadcurve.lab.generators.wrk import METHODS, options
+from loadcurve.lab.generators.wrk import METHODS, options, pin
 from loadcurve.lab.hosts.tools import Tool
 
 _REQUEST = """\
@@ -16,7 +16,8 @@ TOOL = Tool("wrk2", "load, open loop", "-v", source="build https://github.com/gi
 def _command_line(load: Load, stem: str) -> CommandLine:
     """Command of wrk2: ``-R`` is the rate of all its connections together."""
     script = f"{stem}.wrk2.lua"
-    files = {} if load.method == "GET" else {script: _REQUEST.format(method=load.method, body_bytes=load.body_bytes)}
+    request = "" if load.method == "GET" else _REQUEST.format(method=load.method, body_bytes=load.body_bytes)
+    files = {script: text} if (text := request + pin(load)) else {}
     return CommandLine(
         ("wrk2", f"-R{load.rate_rps}", *options(load), *(("-s", script) if files else ()), load.url), files
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.tools import PackageFile, Tool, version, version_in, which
+from loadcurve.lab.hosts.tools import PackageFile, Tool, environment, version, version_in, which
 
 # Runs on a remote host with Python 3.9 or newer; prints nginx's version and modules, PHP-FPM, and PHP's extensions.
 _ASK = r"""
@@ -124,7 +124,7 @@ ASSUMED = Programs(
 def _module(name: str) -> str:
     """Return the path of a module in the folder that ``nginx -V`` reports."""
     if (path := which("nginx")) is not None:
-        done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run([path, "-V"], env=environment(), capture_output=True, text=True, timeout=10, check=False)
         found = re.search(r"--modules-path=(\S+)", done.stderr)
         module = Path(found[1] if found else "/usr/lib/nginx/modules") / name
         if module.exists():

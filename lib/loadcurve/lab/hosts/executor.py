@@ -13,7 +13,7 @@ from loadcurve.lab.hosts import background, facts, process
 from loadcurve.lab.hosts.clock import both_clocks
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import Started, guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import environment
 from loadcurve.study import Command
 
 
@@ -148,7 +148,7 @@ class LocalExecutor:
         done = subprocess.run(
             self.argv(argv, limit_s),
             cwd=self.folder,
-            env={**os.environ, "PATH": SEARCH_PATH},
+            env=environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

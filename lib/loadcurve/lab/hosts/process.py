@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, AnyStr
 
-from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import FIXED, environment
 from loadcurve.signals import interruptible
 from loadcurve.study import Command
 
@@ -82,13 +82,13 @@ def now() -> str:
 
 def start(command: Command, folder: Path) -> Started:
     """Start `command` in `folder` with its output going to the files it names; it ends with this process."""
-    env = {**os.environ, "PATH": SEARCH_PATH, **command.env}
+    command = replace(command, env={**FIXED, **command.env})
     with (folder / command.stdout).open("wb") as out, (folder / command.stderr).open("wb") as err:
         begun = now()
         process = subprocess.Popen(
             _with_launcher(command.argv),
             cwd=folder,
-            env=env,
+            env=environment(command.env),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

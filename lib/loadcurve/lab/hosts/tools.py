@@ -7,12 +7,19 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 # On Debian, daemons are not in the PATH of ordinary users.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+
+PASSED = ("HOME", "LOGNAME", "USER", "TERM", "TMPDIR")
+"""Variables, besides PATH, that a program gets as the launcher or the login on its host has them."""
+
+FIXED = {"LC_ALL": "C"}
+"""Variables that every program gets; a record lists them, so that a reader knows that it got no others."""
 
 _PATIENCE_S = 10.0  # limit for a tool that waits for input instead of printing its version
 
@@ -82,6 +89,21 @@ class PackageFile:
         return self.path.rpartition("/")[2]
 
 
+def environment(own: Mapping[str, str] = FIXED) -> dict[str, str]:
+    """Return the whole environment of a program that the laboratory starts.
+
+    The launcher's own may change what is measured and leave no trace in the record: a proxy (``http_proxy``), a library
+    (``LD_PRELOAD``), options of one tool (``GODEBUG``, ``K6_VUS``), the format of numbers (``LC_NUMERIC``).
+
+    Parameters
+    ----------
+    own : mapping of str to str
+        Variables of this program.
+    """
+    passed = {name: os.environ[name] for name in PASSED if name in os.environ}
+    return {**passed, "PATH": SEARCH_PATH, **FIXED, **own}
+
+
 def which(tool: str) -> str | None:
     """Return the path of a tool on `SEARCH_PATH`; None if it is not installed."""
     return shutil.which(tool, path=SEARCH_PATH) or (_newest_php() if tool == "php-fpm" else None)
@@ -109,7 +131,12 @@ def version(tool: Tool, program: str = "") -> str:
         return ""
     try:
         done = subprocess.run(
-            [path, tool.version_option], capture_output=True, stdin=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False
+            [path, tool.version_option],
+            env=environment(),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

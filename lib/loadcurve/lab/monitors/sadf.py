@@ -1,12 +1,11 @@
 """Convert binary recordings of sysstat to JSON with this machine's sadf."""
 
-import os
 import subprocess
 from pathlib import Path
 
 from loadcurve.errors import LabError
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.hosts.tools import environment, which
 
 _PATIENCE_S = 300.0  # a day of a machine with hundreds of processors takes half a minute
 _OPTIONS = ("-j",)
@@ -53,7 +52,7 @@ def _run(argv: list[str], path: str | Path) -> tuple[str, str]:
 
 def _run_raw(argv: list[str], path: str | Path) -> tuple[bytes, str]:
     """Standard output and standard error of sadf."""
-    env = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "S_TIME_FORMAT": ""}
+    env = environment({"TZ": "UTC", "S_TIME_FORMAT": ""})
     try:
         done = subprocess.run(
             argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE_S, check=False

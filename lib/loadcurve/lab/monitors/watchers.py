@@ -12,8 +12,8 @@ from loadcurve.lab.monitors.monitor import Monitor
 SAMPLER = Path(__file__).with_name("sampler.py")
 """The program that takes the snapshots."""
 
-# Numbers with a dot, times with their date, and one clock for all.
-ENV = {"LC_ALL": "C", "S_TIME_FORMAT": "ISO", "TZ": "UTC"}
+# Times with their date, and one clock for all.
+ENV = {"S_TIME_FORMAT": "ISO", "TZ": "UTC"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Watcher:
     files : mapping of str to str
         Name of each file in the run's folder → its text, written before the start.
     env : mapping of str to str
-        Set beyond the caller's environment.
+        Set beyond `tools.environment`.
     stop : str
         Signal on which it ends with a complete line.
     """

@@ -3,12 +3,11 @@
 import http.client
 import ipaddress
 import socket
-import ssl
 from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab.deployment import Deployment
-from loadcurve.lab.hosts import capabilities
+from loadcurve.lab.hosts import capabilities, one_request
 from loadcurve.lab.preflight.obstacles import deployments
 from loadcurve.study import Study
 
@@ -16,8 +15,8 @@ from loadcurve.study import Study
 _PATIENCE_S = 5.0
 
 
-def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> None:
-    """Check every target of a study outside the laboratory's own networks.
+def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> dict[str, str]:
+    """Check every target of a study outside the laboratory's own networks; return the addresses to load.
 
     Parameters
     ----------
@@ -26,7 +25,13 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> No
     public : bool
         As for `check_target`.
     ask : bool
-        Whether to send one request to each server that already runs, to find its redirect.
+        Whether to send one request to each server that already runs, to find its redirect and which address responds.
+
+    Returns
+    -------
+    dict
+        Host and port of each URL that names its host → its address.  Whoever loads the target connects to this address:
+        a second lookup could find one that was not checked.
 
     Raises
     ------
@@ -35,27 +40,20 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> No
     """
     loaded: dict[str, None] = {}
     running: dict[str, None] = {}
-    remote: dict[tuple[str, str], None] = {}
     for settings, deployment in deployments(study, capabilities.ASSUMED):
         if settings.topology.recipe == "loopback":
             loaded |= dict.fromkeys(targets(deployment))
             running |= dict.fromkeys(targets(deployment)) if settings.server.url is not None else {}
-            ssh = settings.topology.ssh_of
-            remote |= {(each.url, each.host): None for each in deployment.loaders if ssh(each.host)}
-    for url, host in remote:
-        check_literal(url, host)
-    for url in loaded:
-        check_target(url, study.allow_targets, public=public)
+    checked = {url: check_target(url, study.allow_targets, public=public) for url in loaded}
     for url in running if ask else ():
-        redirected = check_redirect(url, study.allow_targets, public=public)
-        for host in (host for asked, host in remote if redirected and asked == url):
-            check_literal(redirected, host)
+        checked[url] = (check_redirect(url, checked[url], study.allow_targets, public=public),)
+    return {urlsplit(url).netloc: found[0] for url, found in checked.items() if _network(_host_of(url)) is None}
 
 
 def check_target(
     url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
-) -> str:
-    """Return `url` if the laboratory may load it, else raise `LabError`.
+) -> tuple[str, ...]:
+    """Return the addresses of a target if the laboratory may load all of them, else raise `LabError`.
 
     Parameters
     ----------
@@ -77,12 +75,13 @@ def check_target(
     Examples
     --------
     >>> check_target("http://127.0.0.1:8080/")
-    'http://127.0.0.1:8080/'
+    ('127.0.0.1',)
     """
     host = _host_of(url)
     named, own = host in allow_targets, [_network(network) for network in networks]
     allowed = own + [found for found in map(_network, allow_targets) if found is not None]
-    for address in _addresses(host):
+    addresses = _addresses(host)
+    for address in addresses:
         shown = host if address == host else f"{host} ({address})"
         ip = ipaddress.ip_address(address.split("%")[0])
         if ip.is_loopback or _within(ip, own):
@@ -94,7 +93,7 @@ def check_target(
             )
         if ip.is_global and not public:
             raise LabError(f"target must not be public, got {shown}: if it is yours to load, launch with --public")
-    return url
+    return addresses
 
 
 def targets(deployment: Deployment) -> tuple[str, ...]:
@@ -105,80 +104,41 @@ def targets(deployment: Deployment) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*sent, *balanced, *served)))
 
 
-def check_literal(url: str, host: str) -> str:
-    """Return `url` if its host is an IP address; a remote host would resolve a name itself, perhaps differently.
-
-    Parameters
-    ----------
-    url : str
-        As for `check_target`, which resolves names on this machine.
-    host : str
-        Name of the host that sends the requests.
-
-    Raises
-    ------
-    LabError
-        When the host of the URL is a name.
-    """
-    name = _host_of(url)
-    if _network(name) is None:
-        raise LabError(
-            f"target must be an address, got {name}: {host} would look the name up by itself, and might find another "
-            "one than what is checked here"
-        )
-    return url
-
-
 def check_redirect(
-    url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
+    url: str, addresses: tuple[str, ...], allow_targets: tuple[str, ...] = (), *, public: bool = False
 ) -> str:
-    """Send one request to a checked target and check the target of its redirect, as some generators follow redirects.
+    """Send one request to a checked target, check the target of its redirect, and return the address that responded.
+
+    No generator follows a redirect, so a redirect to another host is an error of the study before it loads anything.
 
     Parameters
     ----------
-    url, allow_targets, networks, public
+    url, allow_targets, public
         As for `check_target`, which must have accepted `url`.
-
-    Returns
-    -------
-    str
-        Target of the redirect; empty if there is none.
+    addresses : tuple of str
+        Addresses of the target, tried in this order.
 
     Raises
     ------
     LabError
-        When the target sends no response, or redirects to a target that may not be loaded.
+        When no address sends a response, or the target redirects to one that may not be loaded.
     """
-    parts = urlsplit(url)
-    try:
-        # Connect directly: a proxy set in the environment would send the request elsewhere.
-        connection = _connection(parts.scheme, _host_of(url), parts.port)
+    problem: Exception | None = None
+    for address in addresses:
         try:
-            connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
-            response = connection.getresponse()
-        finally:
-            connection.close()
-    except (OSError, http.client.HTTPException) as error:
-        raise LabError(f"target must answer, got {error} from {url}") from None
-    location = response.getheader("Location") if 300 <= response.status < 400 else None
-    if not location:
-        return ""
+            _, location = one_request.send(url, address, _PATIENCE_S)
+            break
+        except (OSError, http.client.HTTPException) as error:
+            problem = problem or error
+    else:
+        raise LabError(f"target must answer, got {problem} from {url}")
     target = urljoin(url, location)
-    if urlsplit(target).hostname != parts.hostname:
+    if urlsplit(target).hostname != urlsplit(url).hostname:
         try:
-            check_target(target, allow_targets, networks=networks, public=public)
+            check_target(target, allow_targets, public=public)
         except LabError as error:
             raise LabError(f"{url} redirects to {target}: {error}") from None
-    return target
-
-
-def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
-    if scheme == "http":
-        return http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
-    # wrk, ab and hey accept any certificate, so an untrusted certificate must not hide the redirect.
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return http.client.HTTPSConnection(host, port, timeout=_PATIENCE_S, context=context)
+    return address
 
 
 def _host_of(url: str) -> str:
@@ -192,9 +152,11 @@ def _host_of(url: str) -> str:
     return host
 
 
-def _addresses(host: str) -> list[str]:
+def _addresses(host: str) -> tuple[str, ...]:
+    """Return the addresses of a host, in the order in which a client tries them."""
     try:
-        return sorted({str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
     except (OSError, UnicodeError) as error:
         raise LabError(f"target must be a host that resolves, got {host!r} ({error})") from None
 

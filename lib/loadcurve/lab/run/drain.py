@@ -112,5 +112,6 @@ def _count(executor: Executor, watched: _Watched) -> int | None:
 def _send_one_request(url: str, deployment: Deployment, environment: Environment, deadline: float) -> str:
     """Send one request to an existing server; return what went wrong."""
     patience_s = max(1.0, deadline - time.monotonic())
-    status, problem = probe(environment.watch[deployment.loaders[0].host], url, patience_s)
+    address = deployment.addresses.get(urlsplit(url).netloc, "")
+    status, problem = probe(environment.watch[deployment.loaders[0].host], url, patience_s, address)
     return "" if status else f"{url} did not respond within {patience_s:.0f} s ({problem})"

@@ -63,7 +63,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
     """
     check_study(study)
     settings = settings_of(study)
-    check_targets(study, public=public)
+    addresses = check_targets(study, public=public)
     obstacles = list_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
@@ -76,7 +76,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
             pass  # raises for a remote host without a program, before anything is started
-        context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public)
+        context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public, addresses)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
         finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
         left = max(max_points(study, settings) - finished, 0)

@@ -1,14 +1,14 @@
 """Wait until services respond to a request from their own host, and until monitors have started."""
 
+import json
 import socket
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
+from loadcurve.lab.hosts import one_request
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import Started
 from loadcurve.signals import interruptible, pause
@@ -25,17 +25,7 @@ MAX_SAMPLE_WAIT_S = 2.0
 _PROBE_S = 2.0
 # Allows for the start of Python on a busy machine, also in an ssh session.
 _PYTHON_START_S = 5.0
-# Without the proxy that the environment may name.
-_PROBE = """\
-import sys, urllib.error, urllib.request
-opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-try:
-    print(opener.open(sys.argv[1], timeout=float(sys.argv[2])).status)
-except urllib.error.HTTPError as error:
-    print(error.code)
-except OSError as error:
-    print(0, error)
-"""
+_REQUEST = Path(one_request.__file__).read_text("utf-8")
 _CONNECT = """\
 import socket, sys
 with socket.socket() as probe:
@@ -124,24 +114,17 @@ def last_words(executor: Executor, name: str) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def probe(executor: Executor, url: str, patience_s: float) -> tuple[int, str]:
-    """Send one request from a host; return status and error text; status 0 means no response within `patience_s`."""
+def probe(executor: Executor, url: str, patience_s: float, address: str = "") -> tuple[int, str]:
+    """Send one request from a host; return status and problem; status 0 means no response within `patience_s`.
+
+    `address` is where the connection goes when the host of the URL is a name.
+    """
     if executor.is_here and not executor.host.prefix:
-        return _probe_here(url, patience_s)
-    argv = ("python3", "-I", "-S", "-c", _PROBE, url, f"{patience_s:g}")
+        with interruptible():
+            return one_request.probe(url, address, patience_s)
+    argv = ("python3", "-I", "-S", "-c", _REQUEST, url, address, f"{patience_s:g}")
     try:
-        status, _, problem = executor.check_output(argv, _PYTHON_START_S + patience_s).strip().partition(" ")
-        return int(status), problem or f"status {status}"
+        status, problem = json.loads(executor.check_output(argv, _PYTHON_START_S + patience_s))
+        return status, problem
     except LabError as error:
-        return 0, str(error)
-
-
-def _probe_here(url: str, patience_s: float) -> tuple[int, str]:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with interruptible(), opener.open(url, timeout=patience_s) as response:
-            return response.status, ""
-    except urllib.error.HTTPError as error:
-        return error.code, str(error)
-    except OSError as error:
         return 0, str(error)

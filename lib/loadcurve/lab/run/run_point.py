@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab.deployment import Deployment, deploy
@@ -53,6 +54,8 @@ class LaunchContext:
         ssh URL of each remote host → its connection.
     public : bool
         Whether targets that the study names may be public addresses.
+    addresses : mapping of str to str
+        As `check_targets` returned them.
     judge : callable
         As in `Feedback`.
     """
@@ -63,6 +66,7 @@ class LaunchContext:
     remote: Mapping[str, Programs] = field(default_factory=dict)
     logins: Mapping[str, Connection] = field(default_factory=dict)
     public: bool = False
+    addresses: Mapping[str, str] = field(default_factory=dict)
     judge: Callable[..., tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
 
 
@@ -82,20 +86,21 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     Exception
         Any unexpected error, after the run is marked failed with it.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    deployment = deploy(settings, host_slots(settings, context.block), context.programs, context.remote)
+    slots = host_slots(settings, context.block)
+    deployment = deploy(settings, slots, context.programs, context.remote, context.addresses)
     factors = factors_of(settings, point, deployment)
     run = Run(
         study.study, point.run_id, "running", factors, context.here, warnings=_warnings_before(settings, deployment)
     )
     try:
         with disk_reserve.translate_disk_full():
+            list_run(folder.parent, run.run_id)  # first, so that no reader finds a folder that is not listed
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
             write_run(run, folder)
             disk_reserve.reserve(folder)
-            list_run(folder.parent, run.run_id)
     except LabError:
-        shutil.rmtree(folder)  # nothing was started
+        shutil.rmtree(folder, ignore_errors=True)  # nothing was started
         raise
     record, clocks = Record(), both_clocks()
     status, reason = "interrupted", ""
@@ -161,7 +166,7 @@ def _run(
         for executor in {id(executor): executor for executor in environment.watch.values()}.values():
             stack.callback(executor.fetch, folders)
         stack.callback(record.note_full_disk, folder)
-        for url in targets(deployment):
+        for url in (url for url in targets(deployment) if urlsplit(url).netloc not in deployment.addresses):
             check_target(url, study.allow_targets, networks=environment.own, public=context.public)
         stack.callback(lambda: record.hosts.update(environment.facts()))
         session = RunSession(settings, deployment, environment, folder, record, stack, study.warm_up_s)

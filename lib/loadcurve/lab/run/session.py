@@ -253,7 +253,7 @@ class RunSession:
     def _stop_and_record(self, number: int, executor: Executor, started: Started, texts: list[Command]) -> None:
         """Stop a process and record it, once for each text that it wrote."""
         ended = executor.stop(started)
-        times = {name: getattr(ended, name) for name in ("started_at", "ended_at", "exit_code")}
+        times = {name: getattr(ended, name) for name in ("env", "started_at", "ended_at", "exit_code")}
         self.record.commands += [(number, replace(text, **times)) for text in texts]
 
     def _stop_unless_recorded(self, number: int, executor: Executor, started: Started) -> None:

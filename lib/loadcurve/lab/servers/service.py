@@ -28,7 +28,7 @@ class Service:
     folders : tuple of str
         Made empty in the run's folder before the start, and removed after the end with all that is in them.
     env : mapping of str to str
-        Set beyond the caller's environment.
+        Set beyond `tools.environment`.
     url : str
         Where it responds when it is ready; empty for a process without a URL.
     stop : str

@@ -1,7 +1,6 @@
 """Run the tools that create networks: with a time limit, ended with the launcher, several at the same time."""
 
 import contextlib
-import os
 import re
 import subprocess
 import time
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import environment
 
 # Each of these tools needs a few ms; 10 s leave room for a machine under load.
 _LIMIT_S = 10.0
@@ -82,7 +81,7 @@ def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
     try:
         return subprocess.Popen(
             guarded(invocation.argv, _LIMIT_S),
-            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
+            env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -30,6 +30,7 @@ from loadcurve.lab.hosts.network.setup_log import SetupLog
 from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
 from loadcurve.lab.hosts.process import guarded, pipe
+from loadcurve.lab.hosts.tools import environment
 
 # Time limit of a delay line, which normally ends with its topology.
 _LONGEST_TOPOLOGY_S = 86_400.0
@@ -169,6 +170,7 @@ def _start_delay_lines(
         setup_log.files[_DELAY_LINE] = Path(delay_line.__file__).read_text("utf-8")
         process = subprocess.Popen(
             guarded(argv, _LONGEST_TOPOLOGY_S),
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

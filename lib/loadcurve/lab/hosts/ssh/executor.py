@@ -16,6 +16,7 @@ from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, offset_of
 from loadcurve.lab.hosts.ssh.connection import Connection, end
 from loadcurve.lab.hosts.ssh.files import check_names, receive
 from loadcurve.lab.hosts.ssh.messages import last_words
+from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.study import Command
 
 _FACTS, _BACKGROUND = (Path(str(program.__file__)).read_text("utf-8") for program in (facts, background))
@@ -97,8 +98,8 @@ class RemoteExecutor:
     def start(self, command: Command) -> Started:
         """Start a command with an argv from `argv`; write its output to files on this machine as it arrives."""
         number, begun = self.connection.number(), now()
-        job = {"verb": "run", "folder": self.path, "argv": command.argv, "env": command.env, "number": number}
-        job |= {"stop": command.tool if command.tool in INTERRUPTED else "TERM", "grace_s": _GRACE_S}
+        command = replace(command, env={**FIXED, **command.env})
+        job = self._job(command.argv, command.env, number, command.tool if command.tool in INTERRUPTED else "TERM")
         self.streams.update((command.stdout, command.stderr))
         with (self.folder / command.stdout).open("wb") as out, (self.folder / command.stderr).open("wb") as err:
             session = self.connection.session(job, out, err)
@@ -124,8 +125,7 @@ class RemoteExecutor:
 
     def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
         """Return what a short command prints on the host, see `Executor`."""
-        job: dict[str, Any] = {"verb": "run", "folder": self.path, "argv": self.argv(argv, limit_s)}
-        job |= {"env": {}, "stop": "TERM", "grace_s": _GRACE_S, "number": self.connection.number()}
+        job = self._job(self.argv(argv, limit_s), FIXED, self.connection.number(), "TERM")
         return self.connection.output(job, limit_s + _GRACE_S + _WORD_S)
 
     def instant_ns(self, monotonic_ns: int) -> int:
@@ -170,6 +170,11 @@ class RemoteExecutor:
         """Remove the folder on the host; if the connection is lost, the host's keeper removes it."""
         with contextlib.suppress(LabError):
             self.connection.ask({"verb": "remove", "folder": self.path})
+
+    def _job(self, argv: tuple[str, ...], env: Mapping[str, str], number: int, stop: str) -> dict[str, Any]:
+        """Return the job of the remote agent that runs a command in the executor's folder."""
+        job = {"verb": "run", "folder": self.path, "argv": argv, "number": number, "stop": stop, "grace_s": _GRACE_S}
+        return job | {"env": env, "passed": PASSED}
 
     def _ended(self, started: Started) -> Command:
         """Return the command with its end and exit code; raise if only ssh itself reported an error."""

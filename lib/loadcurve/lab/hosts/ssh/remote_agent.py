@@ -179,8 +179,8 @@ def _become(job, out, err):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         os.chdir(job["folder"])
         path = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
-        os.environ.update({"PATH": path, **job["env"]})
-        os.execvp(job["argv"][0], job["argv"])
+        passed = {name: os.environ[name] for name in job["passed"] if name in os.environ}
+        os.execvpe(job["argv"][0], job["argv"], {**passed, "PATH": path, **job["env"]})
     except OSError as error:
         os.write(2, f"{job['argv'][0]}: {error.strerror}\n".encode("utf-8", "replace"))
     finally:
