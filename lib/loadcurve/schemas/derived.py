@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from loadcurve.schemas.failures import count_failures
+
 LITTLE_RATIO = (0.9, 1.1)
 """Range of X · R / N for a valid run.
 
@@ -52,5 +54,13 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
     return pd.Series(usable, runs.index)
 
 
-DERIVED = {"runs": {"latency_usable": latency_usable}}
+def goodput_rps(runs: pd.DataFrame) -> pd.Series:
+    """Return the part of the throughput of each row of ``runs`` that is of requests that did not fail."""
+    counts = count_failures(runs)
+    responses = runs["requests"].astype(float)
+    share = ((counts["sent"] - counts["failed"]) / responses.where(responses > 0)).fillna(0.0 * counts["sent"])
+    return runs["throughput_rps"].astype(float) * share
+
+
+DERIVED = {"runs": {"latency_usable": latency_usable, "goodput_rps": goodput_rps}}
 """Table → column → function that computes the column in rows without a value."""
