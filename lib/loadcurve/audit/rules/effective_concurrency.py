@@ -54,8 +54,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import SCRIPTED, causes_of, opens_fewer
-from loadcurve.audit.concurrency_gap import Cause, Gap
+from loadcurve.audit.concurrency_causes import Cause, Gap, causes_of
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
@@ -63,7 +62,7 @@ from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections
-from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO
+from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED, half_digit_s
 from loadcurve.units import format_quantity
 
 
@@ -88,15 +87,7 @@ left are just below 1024, a usual limit of open files.
             continue
         in_flight = float(little_connections(run.throughput_rps, run.latency_mean_s))  # N = X R, Z = 0
         gap = Gap(run, in_flight, **{name: values[key] for name, values in measured.items() if key in values})
-        severity = _severity(gap, limits["factor"])
-        text, advice = _evidence(gap), ""
-        if severity != "ok":
-            causes, explained = causes_of(gap)
-            if causes and all(cause.load_as_requested for cause in causes):
-                severity = "warning"
-            text, advice = _explained(gap, text, causes, explained)
-        elif _holds_a_rate(gap) and gap.ratio < LITTLE_RATIO[0]:
-            text += f" {gap.tool or 'The tool'} holds a rate, so connections are idle on purpose."
+        severity, text, advice = _judge(gap, limits["factor"])
         yield Finding(run, severity, text, advice, in_flight, requested)
 
 
@@ -121,7 +112,9 @@ def _measured(tables: Tables) -> dict[str, dict[str, Any]]:
     counted = sockets.groupby("key")["established"].max().dropna() if len(sockets) else pd.Series(dtype=float)
     settings = of_generator(tables.get("settings"), runs)
     files = setting_of(settings, "Max open files", "generator")
+    halves = dict(zip(key_of(runs), half_digit_s(runs).tolist(), strict=True))
     return {
+        "half_digit_s": halves,
         "busy": busy.astype(float).to_dict(),
         "established": counted.astype(float).to_dict(),
         "open_files": pd.to_numeric(files, errors="coerce").dropna().astype(float).to_dict(),
@@ -146,41 +139,51 @@ def _opened_each(tables: Tables) -> dict[str, float]:
     return each
 
 
-def _holds_a_rate(gap: Gap) -> bool:
-    return bool(pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0) or gap.tool in HOLD_A_RATE
-
-
-def _severity(gap: Gap, factor: float) -> Severity:
+def _judge(gap: Gap, factor: float) -> tuple[Severity, str, str]:
+    """Return severity, evidence and advice."""
     least, most = LITTLE_RATIO
-    if gap.ratio <= most and (gap.ratio >= least or _holds_a_rate(gap)):
-        return "warning" if gap.ratio < least and opens_fewer(gap) else "ok"
-    # A tool that holds a rate and counts from the intended start has requests that wait for a connection.
-    return "warning" if _holds_a_rate(gap) or 1 / factor <= gap.ratio <= factor else "error"
-
-
-def _evidence(gap: Gap) -> str:
     noun = "user" if gap.tool in SCRIPTED else "connection"
-    return (
+    text = (
         f"{gap.run.throughput_rps:.1f} × {format_quantity(gap.run.latency_mean_s, 's', 4)} = {gap.in_flight:.1f} in "
         f"flight; {gap.requested} {noun}{'s were' if gap.requested != 1 else ' was'} requested."
     )
+    half = gap.half_digit_s * gap.run.throughput_rps / gap.requested
+    if gap.ratio - half <= most and gap.ratio + half >= least:
+        digits = "" if least <= gap.ratio <= most else f" Within the printed digits: {gap.tool} rounds the mean."
+        return "ok", text + digits, ""
+    if (pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0) or gap.tool in HOLD_A_RATE:
+        if gap.ratio < least and gap.threads_open >= least * gap.requested:
+            return "ok", f"{text} {gap.tool or 'The tool'} holds a rate, so connections are idle on purpose.", ""
+        if gap.ratio > most and gap.run.latency_corrected is not False:
+            return "ok", f"{text} Response times count from when a request was due, before a connection was free.", ""
+        factor = np.inf
+    causes, explained = causes_of(gap)
+    severity: Severity = "warning" if 1 / factor <= gap.ratio <= factor else "error"
+    if explained and (worst := _SEVERITIES[max(_SEVERITIES.index(cause.severity) for cause in causes)]) != "error":
+        severity = worst
+    return severity, *_explained(gap, text, causes, explained, severity)
 
 
-def _explained(gap: Gap, text: str, causes: list[Cause], explained: bool) -> tuple[str, str]:
+_SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")
+
+
+def _explained(gap: Gap, text: str, causes: list[Cause], explained: bool, severity: Severity) -> tuple[str, str]:
     """Return evidence and advice with the causes that the data show."""
-    clauses = "; ".join(cause.evidence for cause in causes)
-    advice = [cause.advice for cause in causes]
+    clauses = "; ".join(cause.clause(gap) for cause in causes)
+    advice = [cause.advice(gap) for cause in causes]
     if explained:
         text += f" Cause: {clauses}."
     elif causes:
         text += f" Cause in part: {clauses}. The rest has no cause in the data."
     else:
         text += " No cause in the data."
+    if severity == "ok":
+        return text, ""
     if not explained:
         advice.append(_record(gap))
-    as_requested = _holds_a_rate(gap) or (causes and all(cause.load_as_requested for cause in causes))
-    label = "" if as_requested else f"Until then do not use this run as a point at N = {gap.requested}."
-    return text, " ".join(filter(None, [*dict.fromkeys(advice), label]))
+    if any(cause.severity == "error" for cause in causes) or not causes:
+        advice.append(f"Until then do not use this run as a point at N = {gap.requested}.")
+    return text, " ".join(filter(None, dict.fromkeys(advice)))
 
 
 def _record(gap: Gap) -> str:
@@ -189,8 +192,8 @@ def _record(gap: Gap) -> str:
     if gap.tool == "wrk" and np.isnan(gap.busy):
         return (
             "wrk starts timing when it writes the request, so its response times leave out the time for which a "
-            "connection waits for a busy wrk. Record `sar -u ALL -P ALL 1` and `ss -s` on wrk's host, and give wrk "
-            "more processors, or take R = N / X, which includes that wait."
+            "connection waits for a busy wrk or for a Lua script that delays (`delay()`). Record `sar -u ALL -P ALL 1` "
+            "and `ss -s` on wrk's host, and give wrk more processors, or take R = N / X, which includes that wait."
         )
     return "Record `ss -s` on both hosts and `sar -u ALL -P ALL 1` on the generator's, and repeat."
 
