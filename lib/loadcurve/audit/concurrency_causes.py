@@ -1,19 +1,19 @@
 """Why fewer or more requests were in flight than connections were requested: the causes that the data of a run show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.evidence import Evidence
-from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.opened import limit_reached
 from loadcurve.audit.rule import Severity
+from loadcurve.audit.samples import advised_seconds
 from loadcurve.schemas.derived import LITTLE_RATIO, SCRIPTED, STREAMS
 from loadcurve.schemas.failures import count_failures, polls_timeouts
-from loadcurve.units import format_quantity
+from loadcurve.wording import fill_text
 
 _LEAST, _MOST = LITTLE_RATIO
 # wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c).  h2load (nghttp2 1.52,
@@ -28,112 +28,63 @@ _OPENED_EACH = 0.5  # connections opened per request: most requests had one of t
 _TIMEOUT_S = 2.0  # of wrk, by default
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A run in which the requests in flight differ from the connections requested.
+def facts_of(run: Any, measured: Mapping[str, Any]) -> SimpleNamespace:
+    """Return what is known of a run in which the requests in flight differ from the connections requested.
 
-    Attributes
+    Counts that are missing are 0, and other numbers NaN.
+
+    Parameters
     ----------
-    run : row
+    run : named tuple
         Row of the table ``runs``.
-    in_flight : float
-        Throughput times mean response time.
-    half_digit_s : float
-        By how much the mean may be off as it is printed.
-    busy : float
-        Mean busy share of the generator's processor during the load; NaN if it was not measured.
-    established : float
-        Most connections that `ss -s` counted on the generator's host during the load; NaN if it was not recorded.
-    open_files : float
-        Limit of open files of the generator; NaN if it is not known.
-    ports : float
-        Local ports of the generator's host; NaN if they are not known.
-    opened_each : float
-        Connections that the generator's host opened per request, in the second in which it opened most; NaN if they
-        were not recorded.
-    full_table : Evidence, optional
-        What shows that a table of tracked connections was full; None where none was, or none was recorded.
+    measured : mapping of str to float or Evidence
+        ``busy`` (share of the load for which the generator's processor was busy), ``established`` (most connections on
+        its host), ``open_files`` and ``ports`` (its limits), ``opened_each`` (connections opened per request) and
+        ``full_table`` (evidence of a full table of tracked connections), as far as they were recorded.
     """
-
-    run: Any
-    in_flight: float
-    half_digit_s: float = 0.0
-    busy: float = np.nan
-    established: float = np.nan
-    open_files: float = np.nan
-    ports: float = np.nan
-    opened_each: float = np.nan
-    full_table: Evidence | None = None
-
-    def count(self, column: str) -> int:
-        """Return a count of the run, 0 if it is missing."""
-        value = getattr(self.run, column, None)
-        return 0 if pd.isna(value) else int(value)
-
-    def seconds(self, column: str) -> float:
-        """Return a time of the run, NaN if it is missing."""
-        value = getattr(self.run, column, None)
-        return np.nan if pd.isna(value) else float(value)
-
-    @property
-    def tool(self) -> str:
-        """Load generator; empty if it is not known."""
-        return "" if pd.isna(self.run.tool) else str(self.run.tool)
-
-    @property
-    def requested(self) -> int:
-        """Connections requested."""
-        return int(self.run.connections)
-
-    @property
-    def ratio(self) -> float:
-        """Requests in flight over connections requested."""
-        return self.in_flight / self.requested
-
-    @property
-    def threads_open(self) -> int:
-        """Connections that the threads open together, of those requested."""
-        threads = self.count("threads") if self.tool in _EVEN_SHARES else 0
-        return threads * (self.requested // threads) if threads else self.requested
-
-    @property
-    def late(self) -> int:
-        """Responses of wrk after its timeout: it counts them, and leaves their times out of its mean."""
-        if self.tool != "wrk" or polls_timeouts(pd.DataFrame([self.run])).iloc[0]:
-            return 0
-        return self.count("errors_timeout")
-
-    @property
-    def with_late(self) -> float:
-        """Requests in flight at least, with late responses; NaN where the longest response time is not known."""
-        slowest, mean = self.seconds("latency_max_s"), float(self.run.latency_mean_s)
-        if not self.late or not slowest >= mean:
-            return np.nan
-        return float(self.run.throughput_rps * least_mean_latency_s(mean, self.count("requests"), self.late, slowest))
-
-    @property
-    def each_late_s(self) -> float:
-        """Mean time of the late responses with which all connections were busy: N = X ((1 - f) R + f t)."""
-        share = self.late / max(self.count("requests"), 1)
-        by_law = self.requested / self.run.throughput_rps if self.run.throughput_rps else np.nan
-        return (by_law - (1 - share) * self.run.latency_mean_s) / share if share else np.nan
-
-    @property
-    def waited_s(self) -> float:
-        """Time for which responses were missing at the end of a run of ab: it ends with the first that comes then."""
-        took, asked = self.seconds("duration_s"), self.seconds("duration_asked_s")
-        waited = self.seconds("latency_max_s") if np.isnan(asked) else took - asked
-        return waited if self.tool == "ab" and _SHORT_S < waited <= took else np.nan
-
-    @property
-    def unanswered(self) -> int:
-        """Requests without a response."""
-        sent = count_failures(pd.DataFrame([self.run._asdict() if hasattr(self.run, "_asdict") else vars(self.run)]))
-        return 0 if sent["sent"].isna()[0] else round(float(sent["sent"][0])) - self.count("requests")
+    names = ("connections", "threads", "requests", "errors_timeout", "errors_connect", "latency_corrected")
+    known = {name: 0 if pd.isna(getattr(run, name)) else int(getattr(run, name)) for name in names}
+    names = ("throughput_rps", "latency_mean_s", "latency_max_s", "duration_s", "duration_asked_s")
+    known |= {name: np.nan if pd.isna(getattr(run, name)) else float(getattr(run, name)) for name in names}
+    known |= dict.fromkeys(("busy", "established", "open_files", "ports", "opened_each"), np.nan)
+    f = SimpleNamespace(**known | {"tool": "" if pd.isna(run.tool) else run.tool, "full_table": None} | dict(measured))
+    f.in_flight = f.throughput_rps * f.latency_mean_s  # N = X R, Z = 0
+    f.ratio, f.by_law_s = f.in_flight / f.connections, f.connections / f.throughput_rps
+    f.inverse = 1 / f.ratio
+    shares = f.connections // f.threads if f.threads and f.tool in _EVEN_SHARES else 0
+    f.threads_open = f.threads * shares if shares else f.connections
+    f.opened = f.connections - f.errors_connect
+    f.limit = limit_reached(f.opened, f.open_files, f.ports) or f.full_table
+    f.table = f.full_table.text[:1].lower() + f.full_table.text[1:].removesuffix(".") if f.full_table else ""
+    f.why = f", and {f.table}" if f.full_table else ""
+    f.why = f", and the {f.opened} left are {f.limit.words}" if hasattr(f.limit, "words") else f.why
+    f.how = f.limit.advice if f.limit else _HOW_TO_OPEN
+    frame = pd.DataFrame([run])
+    # wrk counts late responses, and leaves their times out of its mean (4.1.0, src/wrk.c, response_complete).
+    f.late = f.errors_timeout if f.tool == "wrk" and not polls_timeouts(frame).iloc[0] else 0
+    share = f.late / f.requests if f.late else np.nan
+    f.each_late_s = (f.by_law_s - (1 - share) * f.latency_mean_s) / share  # N = X ((1 - f) R + f t)
+    slowest = f.latency_max_s if f.latency_max_s >= f.latency_mean_s else np.nan
+    f.with_late = f.throughput_rps * (f.latency_mean_s + (slowest - f.latency_mean_s) * share)  # none took less
+    f.and_late = f": with them at least {f.with_late:.0f} were in flight" if f.with_late > 0 else ""
+    # ab ends with the first response after its time; those for which the other connections wait are in no number.
+    f.waited_s = f.latency_max_s if np.isnan(f.duration_asked_s) else f.duration_s - f.duration_asked_s
+    f.of_wait = "longest response took {waited_s:s}" if np.isnan(f.duration_asked_s) else _LONGER
+    f.of_wait = fill_text(f.of_wait, vars(f))
+    f.at_end = min(f.connections, f.in_flight + f.connections * f.waited_s / f.duration_s)
+    f.pause_s = f.latency_mean_s * (1 / f.ratio - 1)  # Z = N / X - R
+    sent = count_failures(frame)["sent"].iloc[0]
+    f.unanswered = 0 if np.isnan(sent) else round(float(sent)) - f.requests
+    f.each, f.advised_s = f.requests / f.connections, advised_seconds(run)
+    f.named = f.tool or "the tool"
+    return f
 
 
-def _nothing(_: Gap) -> float:
-    return np.nan
+_LONGER = "run took {waited_s:s} longer than requested"
+_HOW_TO_OPEN = (
+    "Give the generator more file descriptors (`ulimit -n`) or more local ports (net.ipv4.ip_local_port_range), and "
+    "look for refused handshakes."
+)
 
 
 @dataclass(frozen=True)
@@ -143,55 +94,46 @@ class Cause:
     Attributes
     ----------
     holds : callable
-        What must be true of a run for the sentence to be.
-    clause, advice : callable
-        The numbers in a clause, and what to do.
+        What must be true of the facts for the sentence to be.
+    clause, advice : str
+        The facts in a clause, and what to do, with their placeholders (`loadcurve.wording.fill_text`).
     tools : tuple of str
         Load generators that work in this way; empty for all.
-    connections : callable
-        Connections that could carry requests, by this cause; NaN if it does not change them.
-    in_flight : callable
-        Requests in flight with this cause taken into account; NaN if it does not change them.
+    connections, in_flight : str
+        The fact with the connections that could carry requests, by this cause, and with the requests in flight with it
+        taken into account; empty if it does not change them.
     explains_rest : bool
         Whether the cause has no number of its own and explains whatever is left.
     severity : {"ok", "warning", "error"}
         At most, if the load is the one requested: ``warning`` if only the mean must not be multiplied with it.
     """
 
-    holds: Callable[[Gap], bool]
-    clause: Callable[[Gap], str]
-    advice: Callable[[Gap], str]
+    holds: Callable[[SimpleNamespace], bool]
+    clause: str
+    advice: str
     tools: tuple[str, ...] = ()
-    connections: Callable[[Gap], float] = _nothing
-    in_flight: Callable[[Gap], float] = _nothing
+    connections: str = ""
+    in_flight: str = ""
     explains_rest: bool = False
     severity: Severity = "error"
 
 
-def causes_of(gap: Gap) -> tuple[list[Cause], bool]:
+def causes_of(facts: SimpleNamespace) -> tuple[list[Cause], bool]:
     """Return the causes that the data show, in the order of their evidence, and whether they explain the difference.
 
     A cause by which the requests that were in flight would not have been possible is none.  Causes that come after a
     full explanation are left out.
-
-    Examples
-    --------
-    Of a published test with wrk, 6980 of 8000 connections failed to open:
-
-    >>> from types import SimpleNamespace
-    >>> run = SimpleNamespace(tool="wrk", connections=8000, errors_connect=6980, throughput_rps=20260.6,
-    ...                       latency_mean_s=0.04994)
-    >>> causes, explained = causes_of(Gap(run, 20260.6 * 0.04994))
-    >>> causes[0].clause(Gap(run, 20260.6 * 0.04994)), explained
-    ('6980 failed to open, and the 1020 left are just below 1024, a usual limit of open files', True)
     """
     found: list[Cause] = []
-    connections, in_flight = float(gap.requested), gap.in_flight
-    for cause in TOO_MANY if gap.ratio > 1 else TOO_FEW:
-        if (cause.tools and gap.tool not in cause.tools) or not cause.holds(gap):
+    connections, in_flight = float(facts.connections), facts.in_flight
+    for cause in TOO_MANY if facts.ratio > 1 else TOO_FEW:
+        if (cause.tools and facts.tool not in cause.tools) or not cause.holds(facts):
             continue
-        carried, counted = cause.connections(gap), cause.in_flight(gap)
-        if carried * _MOST < gap.in_flight or counted > gap.requested * _MOST:
+        carried, counted = (
+            getattr(facts, cause.connections or "nan", np.nan),
+            getattr(facts, cause.in_flight or "nan", np.nan),
+        )
+        if carried * _MOST < facts.in_flight or counted > facts.connections * _MOST:
             continue
         found.append(cause)
         connections, in_flight = np.nanmin([connections, carried]), np.nanmax([in_flight, counted])
@@ -200,215 +142,138 @@ def causes_of(gap: Gap) -> tuple[list[Cause], bool]:
     return found, False
 
 
-def _opened(gap: Gap) -> int:
-    return gap.requested - gap.count("errors_connect")
-
-
-def _why_not_opened(gap: Gap) -> str:
-    if limit := limit_reached(_opened(gap), gap.open_files, gap.ports):
-        return f", and the {_opened(gap)} left are {limit.words}"
-    return f", and {_sentence_as_clause(gap.full_table)}" if gap.full_table else ""
-
-
-def _how_to_open(gap: Gap) -> str:
-    if reason := limit_reached(_opened(gap), gap.open_files, gap.ports) or gap.full_table:
-        return reason.advice
-    return (
-        "Give the generator more file descriptors (`ulimit -n`) or more local ports (net.ipv4.ip_local_port_range), "
-        "and look for refused handshakes."
-    )
-
-
-def _sentence_as_clause(evidence: Evidence | None) -> str:
-    return "" if evidence is None else evidence.text[:1].lower() + evidence.text[1:].removesuffix(".")
-
-
-def _late_clause(gap: Gap) -> str:
-    late = f"{gap.late} of {gap.count('requests')} responses came after the timeout, and the mean leaves them out"
-    return late if np.isnan(gap.with_late) else f"{late}: with them at least {gap.with_late:.0f} were in flight"
-
-
-def _as_if(factor: float, words: str, advice: str) -> Cause:
+def _as_if(factor: float, many: str, words: str, advice: str) -> Cause:
     """Return the cause that numbers of a table somebody wrote are in another unit; tools print units."""
-
-    def clause(gap: Gap) -> str:
-        many = f"{gap.ratio:,.0f} × N" if factor > 1 else f"N / {1 / gap.ratio:,.0f}"
-        return f"X · R is {many}, as if {words}"
-
-    return Cause(
-        lambda gap: _LEAST <= gap.ratio / factor <= _MOST, clause, lambda _: advice, tools=("",), explains_rest=True
-    )
+    near = lambda f: _LEAST <= f.ratio / factor <= _MOST  # noqa: E731
+    return Cause(near, f"X · R is {many}, as if {words}", advice, tools=("",), explains_rest=True)
 
 
-def _times_in(factor: float, unit: str, column: str) -> Cause:
-    advice = f"Name the column {column} if its numbers are in {unit}, or convert them to seconds."
-    return _as_if(factor, f"response times were in {unit}", advice)
-
-
+_IN_SECONDS = "Name the column {0} if its numbers are in {1}, or convert them to seconds."
 _RAISE_TIMEOUT = "Raise `--timeout` above the longest response time, so that the mean includes all responses."
+_LATE = "{late:.0f} of {requests:.0f} responses came after the timeout, and the mean leaves them out"
 
 TOO_FEW = (
     _as_if(
         1e-3,
+        "N / {inverse:,.0f}",
         "throughput were in thousands of requests/s, or response times in thousands of seconds",
         "Write throughput_rps in requests/s, and latency_mean_s in seconds.",
     ),
     Cause(  # a refused handshake is retried, and each attempt counted (wrk 4.1.0, src/wrk.c, socket_connected)
-        lambda gap: gap.count("errors_connect") >= gap.requested,
-        lambda gap: f"{gap.count('errors_connect')} attempts to open a connection failed",
-        lambda _: "Look for a refused or unanswered handshake: the server's backlog, its log, and a firewall.",
+        lambda f: f.errors_connect >= f.connections,
+        "{errors_connect:.0f} attempts to open a connection failed",
+        "Look for a refused or unanswered handshake: the server's backlog, its log, and a firewall.",
         tools=_PER_CONNECTION,
         explains_rest=True,
     ),
     Cause(
-        lambda gap: 0 < gap.count("errors_connect") < gap.requested,
-        lambda gap: f"{gap.count('errors_connect')} failed to open{_why_not_opened(gap)}",
-        _how_to_open,
+        lambda f: 0 < f.errors_connect < f.connections,
+        "{errors_connect:.0f} failed to open{why}",
+        "{how}",
         tools=_PER_CONNECTION,
-        connections=_opened,
+        connections="opened",
     ),
     Cause(
-        lambda gap: gap.open_files < gap.requested,
-        lambda gap: f"the generator may have {gap.open_files:.0f} open files",
-        lambda _: "Raise the generator's limit of open files (`ulimit -n`).",
-        connections=lambda gap: gap.open_files,
+        lambda f: f.open_files < f.connections,
+        "the generator may have {open_files:.0f} open files",
+        "Raise the generator's limit of open files (`ulimit -n`).",
+        connections="open_files",
     ),
     Cause(
-        lambda gap: gap.threads_open < gap.requested,
-        lambda gap: f"{gap.tool} opens {gap.threads_open} of them on {gap.count('threads')} threads",
-        lambda _: "Request a multiple of the number of threads.",
-        connections=lambda gap: gap.threads_open,
+        lambda f: f.threads_open < f.connections,
+        "{tool} opens {threads_open:.0f} of them on {threads:.0f} threads",
+        "Request a multiple of the number of threads.",
+        connections="threads_open",
     ),
+    Cause(lambda f: f.full_table is not None, "{table}", "{how}", explains_rest=True),
     Cause(
-        lambda gap: gap.full_table is not None,
-        lambda gap: _sentence_as_clause(gap.full_table),
-        lambda gap: gap.full_table.advice if gap.full_table else "",
-        explains_rest=True,
-    ),
-    Cause(
-        lambda gap: gap.established < _LEAST * gap.requested,
-        lambda gap: f"`ss -s` on the generator's host counted at most {gap.established:.0f} established connections",
-        lambda _: (
-            "Look for a full backlog or a firewall between generator and server, and record `sysctl "
-            "net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max` there."
-        ),
-        connections=lambda gap: gap.established,
+        lambda f: f.established < _LEAST * f.connections,
+        "`ss -s` on the generator's host counted at most {established:.0f} established connections",
+        "Look for a full backlog or a firewall between generator and server, and record `sysctl "
+        "net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max` there.",
+        connections="established",
     ),
     Cause(  # each took longer than the timeout and the longest response in time, and no longer than the run
-        lambda gap: max(_TIMEOUT_S, gap.seconds("latency_max_s")) <= gap.each_late_s <= gap.seconds("duration_s"),
-        lambda gap: (
-            f"{gap.late} of {gap.count('requests')} responses came after the timeout, and the mean leaves them "
-            f"out; they fill the difference if each took {format_quantity(gap.each_late_s, 's')}"
-        ),
-        lambda _: _RAISE_TIMEOUT,
+        lambda f: max(_TIMEOUT_S, f.latency_max_s) <= f.each_late_s <= f.duration_s,
+        f"{_LATE}; they fill the difference if each took {{each_late_s:s}}",
+        _RAISE_TIMEOUT,
         explains_rest=True,
     ),
-    Cause(lambda gap: gap.late > 0, _late_clause, lambda _: _RAISE_TIMEOUT, in_flight=lambda gap: gap.with_late),
+    Cause(lambda f: f.late > 0, f"{_LATE}{{and_late}}", _RAISE_TIMEOUT, in_flight="with_late"),
     Cause(
-        lambda gap: gap.waited_s > 0,
-        lambda gap: (
-            (
-                f"the longest response took {format_quantity(gap.waited_s, 's')} of {format_quantity(gap.run.duration_s, 's')}"
-                if np.isnan(gap.seconds("duration_asked_s"))
-                else f"the run took {format_quantity(gap.waited_s, 's')} longer than requested"
-            )
-            + f", and responses that had not come when it ended are in no response time: with them up to {_at_end(gap):.0f}"
-            " were in flight"
-        ),
-        lambda _: "Look for what stopped the server or the packets at the end of the run (late-end), and repeat it.",
-        in_flight=lambda gap: _at_end(gap),
+        lambda f: _SHORT_S < f.waited_s <= f.duration_s,
+        "the {of_wait}, and responses that had not come when the run ended are in no response time: with them up to "
+        "{at_end:.0f} were in flight",
+        "Look for what stopped the server or the packets at the end of the run (late-end), and repeat it.",
+        tools=("ab",),
+        in_flight="at_end",
     ),
-    Cause(  # Z = N / X - R
-        lambda gap: gap.in_flight > 0,
-        lambda gap: (
-            f"the users of {gap.tool} follow a script: by N = X · (R + Z) each waited "
-            f"{format_quantity(gap.run.latency_mean_s * (1 / gap.ratio - 1), 's')} between requests, or a ramp had fewer "
-            "users for a part of the run"
-        ),
-        lambda _: "Report N users with this think time, remove the pauses from the script, or leave the ramp out.",
+    Cause(
+        lambda f: f.in_flight > 0,
+        "the users of {tool} follow a script: by N = X · (R + Z) each waited {pause_s:s} between requests, or a ramp "
+        "had fewer users for a part of the run",
+        "",
         tools=SCRIPTED,
         explains_rest=True,
         severity="ok",
     ),
     Cause(
-        lambda gap: gap.unanswered > _MANY_FAILED * (gap.unanswered + gap.count("requests")),
-        lambda gap: (
-            f"{gap.unanswered} requests had no response, beside {gap.count('requests')} that had one, and "
-            "their time is in no response time"
-        ),
-        lambda _: "Look in the server's log for why connections are closed, and compare `ss -s` on both hosts.",
+        lambda f: f.unanswered > _MANY_FAILED * (f.unanswered + f.requests),
+        "{unanswered:.0f} requests had no response, beside {requests:.0f} that had one, and their time is in no "
+        "response time",
+        "Look in the server's log for why connections are closed, and compare `ss -s` on both hosts.",
         explains_rest=True,
     ),
     Cause(  # wrk 4.1.0, src/wrk.c: response_complete reconnects, and socket_writeable starts the clock when it is open
-        lambda gap: gap.opened_each > _OPENED_EACH,
-        lambda gap: (
-            f"the generator's host opened {gap.opened_each:.2g} connections per request, and {gap.tool} starts "
-            "timing when the connection is open, so that its response times leave out the handshake"
-        ),
-        lambda _: "Keep connections open, or take R = N / X, which includes the handshake.",
+        lambda f: f.opened_each > _OPENED_EACH,
+        "the generator's host opened {opened_each:.2g} connections per request, and {tool} starts timing when the "
+        "connection is open, so that its response times leave out the handshake",
+        "Keep connections open, or take R = N / X, which includes the handshake.",
         tools=_EVEN_SHARES,
         explains_rest=True,
         severity="warning",
     ),
     Cause(
-        lambda gap: gap.busy > _BUSY,
-        lambda gap: (
-            f"the generator's processor was busy for {format_quantity(gap.busy, 'ratio')} of the load, and the "
-            f"mean leaves out the time for which a connection waits for a busy {gap.tool or 'generator'}"
-        ),
-        lambda _: "Give the generator more processors and threads, or take R = N / X, which includes that wait.",
+        lambda f: f.busy > _BUSY,
+        "the generator's processor was busy for {busy:ratio} of the load, and the mean leaves out the time for which a "
+        "connection waits for a busy {named}",
+        "Give the generator more processors and threads, or take R = N / X, which includes that wait.",
         explains_rest=True,
     ),
     Cause(  # requests in flight at the end are in no response time: one of each connection, of three or fewer
-        lambda gap: 0 < gap.count("requests") < _RESPONSES_EACH * gap.requested and gap.seconds("duration_s") > 0,
-        lambda gap: (
-            f"each connection got {gap.count('requests') / gap.requested:.2g} responses, and those that had "
-            "not come when the run ended are in no response time"
-        ),
-        lambda gap: (
-            "Measure for at least "
-            f"{format_quantity(10 * gap.run.duration_s * gap.requested / gap.count('requests'), 's')}, ten responses for "
-            "each connection, or use fewer connections."
-        ),
+        lambda f: 0 < f.each < _RESPONSES_EACH and f.duration_s > 0,
+        "each connection got {each:.2g} responses, and those that had not come when the run ended are in no response "
+        "time",
+        "Measure for at least {advised_s:g} s, ten responses for each connection, or use fewer connections.",
         explains_rest=True,
     ),
     Cause(
-        lambda gap: gap.seconds("duration_s") < _SHORT_S,
-        lambda gap: f"the run took {format_quantity(gap.run.duration_s, 's')}, of which opening connections is a part",
-        lambda _: "Measure for at least 10 s.",
+        lambda f: f.duration_s < _SHORT_S,
+        "the run took {duration_s:s}, of which opening connections is a part",
+        "Measure for at least {advised_s:g} s.",
         explains_rest=True,
     ),
 )
 """Causes of too few requests in flight, the surest first."""
 
 TOO_MANY = (
-    _times_in(1e3, "milliseconds", "latency_mean_ms"),
-    _times_in(1e6, "microseconds", "latency_mean_us"),
+    _as_if(1e3, "{ratio:,.0f} × N", "response times were in milliseconds", _IN_SECONDS.format("latency_mean_ms", "ms")),
+    _as_if(1e6, "{ratio:,.0f} × N", "response times were in microseconds", _IN_SECONDS.format("latency_mean_us", "µs")),
     Cause(
-        lambda gap: gap.count("latency_corrected") > 0,
-        lambda gap: (
-            f"{gap.tool or 'the tool'} corrects its response times for coordinated omission: N / X is "
-            f"{format_quantity(gap.requested / gap.run.throughput_rps, 's', 4)}"
-        ),
-        lambda _: "More than N requests cannot be in flight. Use a tool that does not correct, or take R = N / X.",
+        lambda f: f.latency_corrected > 0,
+        "{named} corrects its response times for coordinated omission: N / X is {by_law_s:s 4}",
+        "More than N requests cannot be in flight. Use a tool that does not correct, or take R = N / X.",
         explains_rest=True,
         severity="warning",
     ),
     Cause(
-        lambda gap: gap.ratio > 1,
-        lambda gap: (
-            f"{gap.tool} may have several requests in flight on each connection (HTTP/2 streams, `h2load -m`, "
-            f"batches), here {gap.ratio:.2g}"
-        ),
-        lambda _: "Report the requests in flight beside the connections.",
+        lambda f: f.ratio > 1,
+        "{tool} may have several requests in flight on each connection (HTTP/2 streams, `h2load -m`, batches), here "
+        "{ratio:.2g}",
+        "",
         tools=STREAMS,
         explains_rest=True,
         severity="ok",
     ),
 )
 """Causes of more requests in flight than connections."""
-
-
-def _at_end(gap: Gap) -> float:
-    """Return the requests in flight with those that all connections may have waited for when a run of ab ended."""
-    return float(min(gap.requested, gap.in_flight + gap.requested * gap.waited_s / gap.run.duration_s))

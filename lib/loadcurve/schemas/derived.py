@@ -22,7 +22,7 @@ SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
 STREAMS = ("h2load", "oha", "k6", "gatling")
 """Load generators that may have several requests in flight on a connection, or of a user."""
 
-_DIGIT_S = {
+DIGIT_S = {
     "ab": 1e-3, "gatling": 1e-3, "jmeter": 1e-3, "locust": 1e-3, "siege": 1e-2, "httperf": 2e-4, "hey": 1e-4,
     "ghz": 1e-5,
 }  # fmt: skip
@@ -57,7 +57,7 @@ def half_digit_s(runs: pd.DataFrame) -> np.ndarray:
     >>> half_digit_s(pd.DataFrame({"tool": "ab", "latency_mean_s": [0.006, 0.0000441]})).tolist()
     [0.0005, 0.0]
     """
-    mean, digit = runs["latency_mean_s"].to_numpy(float, na_value=np.nan), runs["tool"].map(_DIGIT_S).to_numpy(float)
+    mean, digit = runs["latency_mean_s"].to_numpy(float, na_value=np.nan), runs["tool"].map(DIGIT_S).to_numpy(float)
     digits = mean / digit
     return np.where(np.abs(digits - np.round(digits)) < 1e-6, digit / 2, 0.0)
 

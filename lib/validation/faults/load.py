@@ -149,7 +149,7 @@ MUTATIONS = (
         Fault(
             "A rate that was not reached",
             "8,000 requests/s were asked for; 5,839 requests/s came.",
-            ("target-rate", "closed-loop-rate"),
+            ("target-rate",),
             cause="beyond the capacity",
             shows=Shows("runs", ("target_rate_rps", "throughput_rps")),
         ),
