@@ -8,7 +8,7 @@ import pandas as pd
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.analysis.usage import NO_SAMPLE
-from loadcurve.audit.failures import FEW_ERRORS
+from loadcurve.schemas.failures import FEW_ERRORS
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""

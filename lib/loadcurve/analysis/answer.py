@@ -13,9 +13,8 @@ from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import name_of, read_sources
-from loadcurve.audit import Verdict, judge
+from loadcurve.audit import Verdict
 from loadcurve.audit.merged_samples import merge_samples
-from loadcurve.audit.of_runs import count_runs
 from loadcurve.audit.registry import all_rules, audit
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.audit.settings import default_settings
@@ -224,7 +223,7 @@ def analyse(
     findings = audit(checked, settings)
     return Analysis(
         source,
-        judge(findings, count_runs(checked["runs"])),
+        findings.verdict,
         curves,
         findings,
         tuple(advise(curves)),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.objective import quantile_column
-from loadcurve.audit.failures import error_ratio
+from loadcurve.schemas.failures import error_ratio
 from loadcurve.stats import find_mean
 
 

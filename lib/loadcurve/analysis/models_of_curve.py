@@ -11,10 +11,10 @@ from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
 from loadcurve.analysis.objective import check_measured
 from loadcurve.analysis.usage import summarise_usage, why_no_usage
-from loadcurve.audit.failures import FEW_ERRORS, error_ratio
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
+from loadcurve.schemas.failures import FEW_ERRORS, error_ratio
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import confounded_factors
 from loadcurve.units import format_quantity

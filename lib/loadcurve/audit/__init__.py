@@ -13,7 +13,6 @@
 | ``observed``         | what the monitors measured in each run: established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
 | ``series``            | throughput of a run per interval, and its warm-up |
-| ``late``             | least mean response time when late responses are missing from wrk's mean |
 | ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
 | ``claims experiments`` | verdicts on the claims of a published report, and on its experiments and their reruns |
 | ``checklist``        | a checklist for published reports |
@@ -33,7 +32,6 @@ from loadcurve.audit.deviation import summarise_deviation
 from loadcurve.audit.experiments import NOT_RERUN, judge_experiments
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.observed import summarise_established, summarise_sockets
 from loadcurve.audit.registry import all_rules
 from loadcurve.audit.registry import audit as audit
@@ -57,7 +55,6 @@ __all__ = [
     "judge",
     "judge_claims",
     "judge_experiments",
-    "least_mean_latency_s",
     "summarise_checklist",
     "summarise_deviation",
     "summarise_established",

@@ -6,7 +6,7 @@ import pandas as pd
 
 from loadcurve.audit.sentences import groups_of, unchecked_sentences, verdict_sentences
 from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
-from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
+from loadcurve.audit.verdict import NONE_BEYOND, Beyond, Verdict, judge, verdict_of_each
 from loadcurve.blocks import Block, Items, Paragraph, to_display
 
 SEVERITIES = ("error", "warning", "ignored", "unchecked", "ok")
@@ -37,24 +37,32 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         settings: Sequence[str] = (),
         warnings: Sequence[str] = (),
         origins: Sequence[str] = (),
+        beyond: Beyond = NONE_BEYOND,
     ) -> "Findings":
         """Return the findings about a number of runs, the most severe first; equal ones keep their order.
 
         The audit's settings that are not the default, warnings of the readers, and origins of facts that no report
-        prints are kept in `attrs`, and the display lists them.
+        prints are kept in `attrs`, and the display lists them; `beyond` are overloaded runs that end a sweep.
         """
         ranks = findings["severity"].map({severity: rank for rank, severity in enumerate(SEVERITIES)})
         found = cls(findings.iloc[ranks.argsort(kind="stable")].reset_index(drop=True))
-        found.attrs |= {"runs": number, "settings": settings, "warnings": warnings, "origins": origins}
+        found.attrs |= {
+            "runs": number,
+            "settings": settings,
+            "warnings": warnings,
+            "origins": origins,
+            "beyond": beyond,
+        }
         return found
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on all runs together."""
-        return judge(pd.DataFrame(self), int(self.attrs["runs"]))
+        return judge(pd.DataFrame(self), int(self.attrs["runs"]), self.attrs["beyond"])
 
     def __repr__(self) -> str:
-        return audit_text(pd.DataFrame(self), int(self.attrs["runs"]), settings=self.attrs["settings"])
+        known = self.attrs
+        return audit_text(pd.DataFrame(self), known["runs"], settings=known["settings"], beyond=known["beyond"])
 
     __str__ = __repr__
 

@@ -11,7 +11,9 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.of_runs import OfRuns, Tables, count_runs
 from loadcurve.audit.rule import Rule
+from loadcurve.audit.rules._levels import level_words, runs_by_level
 from loadcurve.audit.settings import AuditSettings, default_settings
+from loadcurve.audit.verdict import beyond_capacity
 from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.remote import is_url
@@ -91,6 +93,15 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     wrong = findings["severity"].isin(["error", "warning", "ignored"])
     meanings = {name: explain(rules[name]).meaning or None for name in findings.loc[wrong, "rule"].unique()}
     findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
+    levels = runs_by_level(of_runs) if (findings["severity"] == "error").any() else pd.DataFrame()
+    if len(levels):
+        words = [level_words(*row) for row in levels[["level", "axis"]].itertuples(index=False)]
+        levels = levels.assign(up_to=words)
     return Findings.of(
-        findings, count_runs(checked["runs"]), chosen.differences(rules), parsed.warnings, parsed.origins
+        findings,
+        count_runs(checked["runs"]),
+        chosen.differences(rules),
+        parsed.warnings,
+        parsed.origins,
+        beyond_capacity(findings, levels),
     )

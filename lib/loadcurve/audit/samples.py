@@ -1,7 +1,9 @@
 """Samples of monitors within the load of each run."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import key_of
@@ -11,6 +13,26 @@ EDGE_S = 1.0
 
 sar prints the second in which it sampled, and a sample covers the second before (sysstat, sar(1)).
 """
+
+
+ADVISED_S = 10.0
+"""Least duration of a load that findings advise: wrk2 calibrates for 10 s, and monitors sample each second."""
+_RESPONSES_EACH = 10  # of each connection: one of ten is cut off at the end
+
+
+def advised_seconds(run: Any) -> float:
+    """Return how long to measure a run: at least 10 s, and ten responses for each connection.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> advised_seconds(SimpleNamespace(requests=200, connections=100, duration_s=4.0))
+    20.0
+    """
+    requests, connections, duration = (getattr(run, name) for name in ("requests", "connections", "duration_s"))
+    if pd.isna(requests) or pd.isna(connections) or pd.isna(duration) or not requests:
+        return ADVISED_S
+    return max(ADVISED_S, float(np.ceil(_RESPONSES_EACH * duration * connections / requests)))
 
 
 def samples_within(

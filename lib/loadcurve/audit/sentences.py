@@ -10,11 +10,12 @@ from loadcurve.audit.rule import INTERNAL_ERROR, NOT_CHECKED
 from loadcurve.audit.verdict import Verdict
 
 _NAMED = 3  # runs that a line names
+_NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 
 @dataclass(frozen=True)
 class Group:
-    """The findings of one rule and severity, of which a line shows the first.
+    """Findings of one rule and severity that say the same, of which a line shows the first.
 
     Attributes
     ----------
@@ -50,12 +51,22 @@ def groups_of(findings: pd.DataFrame) -> list[Group]:
     warning, short-run, 2 runs, such as a: It took 2 s. Measure longer.
     """
     found = []
+    alike = findings.assign(said=_said(findings))
     for severity in ("error", "warning", "ignored"):
-        for rule, rows in findings[findings["severity"] == severity].groupby("rule", sort=False):
+        for (rule, _), rows in alike[alike["severity"] == severity].groupby(["rule", "said"], sort=False):
             first = rows.iloc[0]
             evidence, meaning, advice = (_text(first.get(column)) for column in ("evidence", "meaning", "advice"))
             found.append(Group(severity, str(rule), _runs(rows), evidence, meaning, advice, rows))
     return found
+
+
+def _said(findings: pd.DataFrame) -> pd.Series:
+    """Return what findings of a rule say without numbers: what to do, and on which side the expected number is."""
+    advice = findings["advice"].astype("string").fillna("").str.replace(_NUMBER, "#", regex=True)
+    if "observed" not in findings:
+        return advice
+    above = findings["observed"].astype(float) > findings["expected"].astype(float)
+    return advice + above.map({True: ">", False: "<"})
 
 
 def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from loadcurve.audit.sentences import Group, groups_of, unchecked_sentences, verdict_sentences
-from loadcurve.audit.verdict import judge, verdict_of_each
+from loadcurve.audit.verdict import NONE_BEYOND, Beyond, judge, verdict_of_each
 
 HOW_TO_EXPLAIN = (
     "`loadcurve explain RULE` prints what a finding means, why it happens, how to fix it and when to ignore it."
@@ -22,6 +22,7 @@ def audit_text(
     width: int = 100,
     settings: Sequence[str] = (),
     warnings: Sequence[str] = (),
+    beyond: Beyond = NONE_BEYOND,
 ) -> str:
     """Return the verdict, a paragraph for each rule that found something, and what was not checked.
 
@@ -39,6 +40,8 @@ def audit_text(
         Sentences about settings that are not the default, after the verdict.
     warnings : sequence of str
         Of the readers of the files, at the end.
+    beyond : Beyond
+        Overloaded runs that end a sweep.
 
     Examples
     --------
@@ -52,7 +55,7 @@ def audit_text(
       Meaning: It is all start.
       Next: Measure longer.
     """
-    verdict = str(judge(findings, number))
+    verdict = str(judge(findings, number, beyond))
     each = [f"- {sentence}" for sentence in verdict_sentences(verdict_of_each(findings))]
     head = [f"{name}: {verdict}" if name else verdict, *_filled(settings, width, "  "), *_filled(each, width, "  ")]
     parts = ["\n".join(head)]

@@ -37,7 +37,56 @@ class Verdict:
         return to_display([Paragraph("Verdict", str(self), self.severity)])
 
 
-def judge(findings: pd.DataFrame, number: int) -> Verdict:
+@dataclass(frozen=True)
+class Beyond:
+    """Overloaded runs at the top of a sweep, which a capacity needs: their errors do not condemn the other levels.
+
+    Attributes
+    ----------
+    keys : frozenset of str
+        Keys of the runs (`loadcurve.audit.of_runs.key_of`).
+    up_to : str
+        The highest level without an error, in words.
+    """
+
+    keys: frozenset[str] = frozenset()
+    up_to: str = ""
+
+
+NONE_BEYOND = Beyond()
+OVERLOAD = ("failed-requests", "timeouts", "target-rate", "effective-concurrency")
+"""Rules that report what overload does, the last one only beside another."""
+
+
+def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> Beyond:
+    """Return the runs of the highest levels of one sweep, if overload is the only error, and only there.
+
+    Parameters
+    ----------
+    findings : pandas.DataFrame
+        The table of that name.
+    levels : pandas.DataFrame
+        Runs with ``variant axis level up_to``, as `loadcurve.audit.rules._levels` has them; `up_to` in words.
+    """
+    errors = findings[findings["severity"] == "error"]
+    overloaded = set(key_of(errors[errors["rule"].isin(OVERLOAD[:-1])]))
+    if levels.empty or not overloaded:
+        return NONE_BEYOND
+    levels = levels.assign(bad=key_of(levels).isin(overloaded))
+    kept: set[str] = set()
+    names: list[str] = []
+    for _, sweep in levels.groupby(["variant", "axis"], dropna=False):
+        bad = sweep.groupby("level")["bad"].any()
+        if bad.any() and bad.is_monotonic_increasing and (~bad).sum() >= _FEWEST_GOOD:
+            names += [str(sweep.loc[sweep["level"] == bad.index[~bad][-1], "up_to"].iloc[0])]
+            kept |= set(key_of(sweep[sweep["bad"]]))
+    return Beyond(frozenset(kept), ", ".join(dict.fromkeys(names)))
+
+
+_FEWEST_GOOD = 2  # levels below the overload; fewer are no sweep
+
+
+def judge(findings: pd.DataFrame, number: int, beyond: Beyond = NONE_BEYOND) -> Verdict:
     """Return the verdict on all runs together; what was not checked or is ignored counts for nothing.
 
     Parameters
@@ -46,6 +95,8 @@ def judge(findings: pd.DataFrame, number: int) -> Verdict:
         The table of that name.
     number : int
         How many runs there are.
+    beyond : Beyond
+        Overloaded runs that end a sweep.
 
     Examples
     --------
@@ -56,11 +107,12 @@ def judge(findings: pd.DataFrame, number: int) -> Verdict:
     ran = findings[findings["severity"].isin(["ok", "warning", "error"])]
     if ran.empty:
         return Verdict("unchecked", "no rule had the numbers it needs")
+    above = ran["rule"].isin(OVERLOAD) & key_of(ran).isin(beyond.keys) & (ran["severity"] == "error")
+    said = [f"up to {beyond.up_to}, as above it {'; '.join(_counts(ran[above], number))}"] if above.any() else []
     for severity in ("error", "warning"):
-        found = ran[ran["severity"] == severity]
-        if len(found):
-            counts = [_count(rule, rows, number) for rule, rows in found.groupby("rule", sort=False)]
-            return Verdict(severity, "; ".join(counts))
+        found = ran[(ran["severity"] == severity) & ~above]
+        if len(found) or (said and severity == "warning"):
+            return Verdict(severity, "; ".join([*said, *_counts(found, number)]))
     rules = f"{ran['rule'].nunique()} of {findings['rule'].nunique()} rules"
     return Verdict("ok", f"{rules} had the numbers they need and found nothing")
 
@@ -88,6 +140,10 @@ def verdict_of_each(findings: pd.DataFrame) -> dict[str, Verdict]:
     return verdicts
 
 
-def _count(rule: object, rows: pd.DataFrame, number: int) -> str:
-    of_runs = number > 1 and rows["run_id"].notna().any()
-    return f"{rule} in {count_runs(rows.dropna(subset='run_id'))} of {number} runs" if of_runs else str(rule)
+def _counts(found: pd.DataFrame, number: int) -> list[str]:
+    counts = []
+    for rule, rows in found.groupby("rule", sort=False):
+        of_runs = number > 1 and rows["run_id"].notna().any()
+        runs = f" in {count_runs(rows.dropna(subset='run_id'))} of {number} runs" if of_runs else ""
+        counts.append(f"{rule}{runs}")
+    return counts

@@ -139,7 +139,8 @@ def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: 
         for path, findings in found:
             known = findings.attrs
             warnings = known["warnings"] if in_file else ()  # a terminal shows them on standard error
-            parts.append(audit_text(findings, known["runs"], path, _width(), known["settings"], warnings))
+            more = known["settings"], warnings, known["beyond"]
+            parts.append(audit_text(findings, known["runs"], path, _width(), *more))
         return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
     if form is AuditFormat.json:
         import json

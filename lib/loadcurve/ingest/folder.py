@@ -76,11 +76,8 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     study = read_study(folder)
     parts = Parts()
     root, runs = os.path.realpath(folder), sorted(path for path in folder.glob("[!.]*") if path.is_dir())
-    if (
-        links := []
-        if follow
-        else [run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json")]
-    ):
+    linked = (run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json"))
+    if links := [] if follow else list(linked):
         parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
         runs = [run for run in runs if run not in links]
     for found in each(functools.partial(_parts_of, study), runs):
@@ -212,8 +209,7 @@ def _named(runs: list[str]) -> str:
 
 def _read_unrecorded(folder: Path, study: Study, parts: Parts) -> None:
     """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
-    files = [path for path in files_of(folder) if is_inside(path, folder.parent)]
-    for path, parsed, refused in parse_each(files, name=shown):
+    for path, parsed, refused in parse_each(files_of(folder), name=shown):
         if parsed is None:
             parts.warnings.append(f"not read: {refused}")
             continue

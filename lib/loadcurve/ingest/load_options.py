@@ -18,6 +18,7 @@ _OVER_RATE = 1.05
 _NUMBER = lazy_regex(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKMG]?)")
 _UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}  # wrk2: src/units.c
 _END = lazy_regex(r"\s(?:[|;>]|&&|2>|#\s).*|[`'\")]*\s*$")
+_URL = lazy_regex(r"(https?://[^\s'\"|)`>,;]+)|--server[= ](\S+)")
 _TARGET = lazy_regex(r"[./:]\w")
 
 
@@ -103,6 +104,7 @@ def add_options(parsed: Parsed, text: str) -> Parsed:
     text : str
         The text, with the commands as a terminal or a script shows them.
     """
+    parsed = _with_url(parsed, text)
     # The parser of wrk2 takes the rate itself, because it knows to which of the reports a line belongs.
     if parsed.tool not in _TOOLS or parsed.tool == "wrk2" or "runs" not in parsed.tables or len(text) > _MOST:
         return parsed
@@ -139,6 +141,20 @@ def with_options(parsed: Parsed, options: Sequence[dict[str, float | bool]]) -> 
         if name in tables:
             tables[name] = [_marked(row, corrected) for row in tables[name]]
     return replace(parsed, tables=Tables({**tables, "runs": rows}))
+
+
+def _with_url(parsed: Parsed, text: str) -> Parsed:
+    """Return what was parsed with the URL that the commands in the text name, if reports print none."""
+    runs = parsed.tables.rows("runs") if "runs" in parsed.tables else ()
+    if not isinstance(runs, Sequence) or len(text) > _MOST or all("url" in run for run in runs):
+        return parsed
+    lines = [line for line in text.replace("\\\n", " ").split("\n") if f"{parsed.tool} " in line]
+    targets = {_URL.sub(r"\1\2", found[0]) for line in lines if (found := _URL.search(line))}
+    if len(targets) != 1:
+        return parsed
+    url = targets.pop()
+    rows = [{"url": url if "://" in url else f"http://{url}/", **run} for run in runs]
+    return replace(parsed, tables=Tables({**{name: parsed.tables.rows(name) for name in parsed.tables}, "runs": rows}))
 
 
 def _marked(row: dict, corrected: dict) -> dict:

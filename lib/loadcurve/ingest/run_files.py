@@ -75,13 +75,10 @@ def check_fingerprint(run: Run, path: Path) -> None:
 
 def _check_there(path: Path) -> None:
     """Raise unless a file that `run.json` names is there, in the folder of the study."""
-    got = (
-        "no file"
-        if not path.is_file()
-        else "a link out of the study"
-        if leads_out_of(os.path.realpath(path.parent.parent), path)
-        else ""
-    )
+    if not path.is_file():
+        got = "no file"
+    else:
+        got = "a link out of the study" if leads_out_of(os.path.realpath(path.parent.parent), path) else ""
     if got:
         raise ParseError(0, "the file that run.json names", got, shown(path))
 

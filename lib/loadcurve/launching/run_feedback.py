@@ -9,10 +9,10 @@ from tqdm import tqdm
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_reports
-from loadcurve.ingest.load.failed import failed_ratio, succeeded
 from loadcurve.lab import Feedback, Measured
 from loadcurve.launching.run_line import describe
 from loadcurve.models import wire
+from loadcurve.schemas.failures import count_failures
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run
 from loadcurve.study.records import read_run
@@ -59,11 +59,12 @@ def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
     except ParseError as error:
         return f"the report of a generator cannot be read: {error}", ()
     runs = tables["runs"]
-    if succeeded(runs):
+    counts = count_failures(runs.drop(columns="errors_timeout"))  # a late response is one
+    if (counts["sent"] > counts["failed"]).any():
         return "", () if meant else _uneven(tables["balancer"])
     requests = int(runs["requests"].fillna(0).sum())
-    counts = {words: int(runs[name].fillna(0).sum()) for name, words in _ERRORS.items()}
-    received = ", ".join([f"{requests:,} responses", *(f"{n:,} {words}" for words, n in counts.items() if n)])
+    errors = {words: int(runs[name].fillna(0).sum()) for name, words in _ERRORS.items()}
+    received = ", ".join([f"{requests:,} responses", *(f"{n:,} {words}" for words, n in errors.items() if n)])
     fault = f"no successful response: {received}"
     return ("", (fault,)) if meant else (fault, ())
 
@@ -99,12 +100,12 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
         return None
     tables = read_reports(run_folder).tables
     runs = tables["runs"]
-    answered = runs[runs["requests"].fillna(0) > 0]
+    answered, counts = runs[runs["requests"].fillna(0) > 0], count_failures(runs).sum()
     return Measured(
         throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
         latency_mean_s=_mean(answered),
         received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
-        failed_ratio=failed_ratio(runs),
+        failed_ratio=float(counts["failed"] / counts["sent"]),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
         frame_bytes_per_s=_frame_bytes_per_s(answered),
         cpu_other_ratio=float(runs["cpu_other_ratio"].max()),

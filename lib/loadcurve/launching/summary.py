@@ -12,8 +12,8 @@ from loadcurve.audit.sentences import verdict_sentences
 from loadcurve.audit.verdict import verdict_of_each
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
-from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.paths import shown
+from loadcurve.schemas.failures import count_failures
 from loadcurve.study import BUSY_RATIO, Run
 from loadcurve.study.record_rules import STATUSES
 from loadcurve.study.records import read_run, run_folders
@@ -75,16 +75,14 @@ def _silent(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _failed(rows: pd.DataFrame) -> str:
-    of = {name: failed_ratio(own) for name, own in rows.groupby("run_id", sort=False)}
-    some = {name: ratio for name, ratio in of.items() if ratio}
+    counts = count_failures(rows)
+    of = counts.groupby(rows["run_id"], sort=False).sum().eval("failed / sent")
+    some = of[of > 0]
     requests = int(rows["requests"].fillna(0).sum())
-    if not some:
+    if some.empty:
         return f"  failed requests: none of {requests:,}"
-    most = max(some, key=lambda name: some[name])
-    return (
-        f"  failed requests: {failed_ratio(rows):.2%} of all, in {len(some)} of {len(of)} runs; "
-        f"most in {most}: {some[most]:.2%}"
-    )
+    most, every = some.idxmax(), counts["failed"].sum() / counts["sent"].sum()
+    return f"  failed requests: {every:.2%} of all, in {len(some)} of {len(of)} runs; most in {most}: {some[most]:.2%}"
 
 
 def _audited(folder: Path) -> Iterator[str]:

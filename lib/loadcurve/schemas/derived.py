@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from loadcurve.schemas.failures import count_failures
+
 LITTLE_RATIO = (0.9, 1.1)
 """Range of X · R / N for a valid run.
 
@@ -13,6 +15,18 @@ end, and rounding in the output cause deviations of a few per cent, even in a ru
 
 HOLD_A_RATE = ("wrk2", "vegeta")
 """Load generators that always hold a rate; wrk2 does not print it (wrk2, `src/wrk.c`; vegeta, `lib/attack.go`)."""
+
+SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
+"""Load generators whose users follow a script, which may wait between requests."""
+
+STREAMS = ("h2load", "oha", "k6", "gatling")
+"""Load generators that may have several requests in flight on a connection, or of a user."""
+
+DIGIT_S = {
+    "ab": 1e-3, "gatling": 1e-3, "jmeter": 1e-3, "locust": 1e-3, "siege": 1e-2, "httperf": 2e-4, "hey": 1e-4,
+    "ghz": 1e-5,
+}  # fmt: skip
+"""Last digit of the mean response time that a load generator prints, such as whole milliseconds."""
 
 
 def little_ratio(runs: pd.DataFrame) -> np.ndarray:
@@ -35,6 +49,19 @@ def little_ratio(runs: pd.DataFrame) -> np.ndarray:
     return ratio
 
 
+def half_digit_s(runs: pd.DataFrame) -> np.ndarray:
+    """Return by how much the mean response time of each row of ``runs`` may be off as it is printed, in seconds.
+
+    Examples
+    --------
+    >>> half_digit_s(pd.DataFrame({"tool": "ab", "latency_mean_s": [0.006, 0.0000441]})).tolist()
+    [0.0005, 0.0]
+    """
+    mean, digit = runs["latency_mean_s"].to_numpy(float, na_value=np.nan), runs["tool"].map(DIGIT_S).to_numpy(float)
+    digits = mean / digit
+    return np.where(np.abs(digits - np.round(digits)) < 1e-6, digit / 2, 0.0)
+
+
 def latency_usable(runs: pd.DataFrame) -> pd.Series:
     """Return for each row of ``runs`` whether its response times are consistent with its connections by Little's law.
 
@@ -45,12 +72,23 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
     """
     ratio, (least, most) = little_ratio(runs), LITTLE_RATIO
     idle_allowed = runs["target_rate_rps"].to_numpy(float, na_value=np.nan) > 0
-    idle_allowed |= runs["tool"].isin(HOLD_A_RATE).to_numpy(bool)
-    usable = pd.array((ratio <= most) & ((ratio >= least) | idle_allowed), dtype="boolean")
+    idle_allowed |= runs["tool"].isin([*HOLD_A_RATE, *SCRIPTED]).to_numpy(bool)
+    several_allowed = runs["tool"].isin(STREAMS).to_numpy(bool)
+    half = np.nan_to_num(ratio * half_digit_s(runs) / runs["latency_mean_s"].to_numpy(float, na_value=np.nan))
+    usable = (ratio - half <= most) | several_allowed
+    usable = pd.array(usable & ((ratio + half >= least) | idle_allowed), dtype="boolean")
     derived = runs["latency_origin"].astype("string").str.startswith("derived").to_numpy(bool, na_value=False)
     usable[np.isnan(ratio) | derived] = pd.NA
     return pd.Series(usable, runs.index)
 
 
-DERIVED = {"runs": {"latency_usable": latency_usable}}
+def goodput_rps(runs: pd.DataFrame) -> pd.Series:
+    """Return the part of the throughput of each row of ``runs`` that is of requests that did not fail."""
+    counts = count_failures(runs)
+    responses = runs["requests"].astype(float)
+    share = ((counts["sent"] - counts["failed"]) / responses.where(responses > 0)).fillna(0.0 * counts["sent"])
+    return runs["throughput_rps"].astype(float) * share
+
+
+DERIVED = {"runs": {"latency_usable": latency_usable, "goodput_rps": goodput_rps}}
 """Table → column → function that computes the column in rows without a value."""

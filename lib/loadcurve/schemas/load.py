@@ -40,7 +40,7 @@ RUNS = Table(
         "throughput_rps": at_least_0(
             "rps", "Responses per second (X), as the tool reports it; includes error responses."
         ),
-        "goodput_rps": at_least_0("rps", "Responses per second without an error status."),
+        "goodput_rps": at_least_0("rps", "Responses per second to requests that did not fail."),
         "received_bytes": at_least_0("bytes", "Bytes read from the sockets, headers included."),
         "received_body_bytes": at_least_0("bytes", "Bytes of the response bodies alone."),
         "sent_bytes": at_least_0("bytes", "Bytes written to the sockets."),

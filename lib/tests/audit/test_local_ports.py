@@ -101,13 +101,13 @@ def test_ports_are_soon_used_up_while_time_wait_grows():
     assert audited(sockets=slower)["severity"] == "ok", "450 / s · 60 s = 27000"
 
 
-@pytest.mark.parametrize(("rate", "severity"), [(470, "ok"), (471, "warning")])
+@pytest.mark.parametrize(("rate", "severity"), [(1411, "ok"), (1412, "warning")])
 def test_the_rate_of_sar_where_time_wait_was_not_recorded(rate, severity):
-    """28232 / 60 s = 470.5 connections/s."""
+    """In 10 s, 1,411.6 connections/s are half of 28,232."""
     found = audited(tcp=[{"host": "C1", "active_opens_per_s": float(rate)}])
     assert found["severity"] == severity
     if severity == "warning":
-        assert "59.9 s if this host closes them first" in found["evidence"]
+        assert "20.0 s if this host closes them first" in found["evidence"]
 
 
 def test_the_recorded_report_of_ab_without_k_opens_a_connection_for_each_request():

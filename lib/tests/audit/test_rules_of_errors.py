@@ -87,7 +87,7 @@ def test_timeouts_against_the_highest_percentile(late, severity):
 def test_timeouts_are_no_error_where_no_percentile_is_known_to_leave_them_out(known):
     rows = [{"generator": 0, "quantile": 0.99, "latency_s": 0.1}] if known else []
     latency = {"latency": rows} if rows else {}
-    found = audited("timeouts", {"requests": 1000, "errors_timeout": 500, "generator": 0} | known, **latency).iloc[0]
+    found = audited("timeouts", {"requests": 1000, "errors_timeout": 50, "generator": 0} | known, **latency).iloc[0]
     assert found["severity"] == "warning"
 
 

@@ -27,7 +27,7 @@ def audited(rule, *levels):
 def test_the_widest_interval_is_students():
     found = audited(wide_interval, ("a", 1, [9, 10, 11]), ("a", 2, [20, 20.1, 19.9])).iloc[0]
     assert found["severity"] == "warning" and found["observed"] == pytest.approx(0.2484, abs=1e-4)
-    assert "±24.8 %, at 1 connection of a (3 runs). 1 of 2 levels" in found["evidence"]
+    assert "±24.8 %, at 1 connection of a (3 runs, which scatter by 10 %). 1 of 2 levels" in found["evidence"]
 
 
 # The half width of 1 − d, 1, 1 + d is 2.484 d; the scatter is d: 10 % needs d = 0.0403.
@@ -40,7 +40,11 @@ def test_both_sides_of_the_width(scatter, severity):
 def test_the_advice_is_the_number_of_repeats():
     """A scatter of 10 %: t(6) = 2.447 gives 9.2 % with seven repeats, t(5) = 2.571 gives 10.5 % with six."""
     found = audited(wide_interval, ("a", 1, [90, 100, 110])).iloc[0]
-    assert "scatter by 10 %: measure each 7 times" in found["advice"]
+    assert "Measure each level at least 7 times" in found["advice"]
+    both = [
+        audited(rule, ("a", 1, [90, 100, 110]), ("a", 2, [90, 110])).iloc[0] for rule in (wide_interval, few_repeats)
+    ]
+    assert all("Measure each level at least 8 times" in found["advice"] for found in both)
 
 
 def test_single_runs_have_no_interval():

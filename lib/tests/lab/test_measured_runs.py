@@ -12,14 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import pandas as pd
 import pytest
 from launched_runs import short_study
 from private_services import need
 
 from loadcurve import lab
 from loadcurve.errors import LabError
-from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.launching import launch, measure
 from loadcurve.paths import shown
 from loadcurve.study.records import read_run, run_folders
@@ -199,19 +197,3 @@ def test_a_search_whose_server_cannot_start_ends_and_says_why(tmp_path):
         )  # fmt: skip
         with pytest.raises(LabError, match=r"c0001-t001 failed 3 times \(.* is taken: .*\): the search cannot go on"):
             launch(study, tmp_path / "s")
-
-
-def test_each_tool_counts_its_errors_in_its_own_way():
-    def of(tool, **columns):
-        return failed_ratio(pd.DataFrame([{"tool": tool, **columns}]))
-
-    # ab -r -n 2000 before a server that reset each fourth connection.
-    assert of("ab", requests=2000, errors_read=500, errors_exception=500, errors_connect=0) == 0.25
-    # src/client.c of weighttp 0.4: each that ended is done, each done one succeeded or failed; 4xx and 5xx failed.
-    assert of("weighttp", requests=100, requests_failed=30, errors_status=20, errors_other=0) == 0.3
-    # src/wrk.c of wrk2: check_timeouts looks at requests without a response.
-    assert of("wrk2", requests=60, errors_timeout=40) == 0.4
-    assert of("wrk", requests=60, errors_timeout=40, errors_status=30) == 1.0, "a late 404 is no more than one"
-    assert of("wrk", requests=0, connections=8) == 1.0, "nobody was answered"
-    two = pd.DataFrame([{"tool": "wrk", "requests": 0, "connections": 8}, {"tool": "wrk", "requests": 72}])
-    assert failed_ratio(two) == 0.1

@@ -98,4 +98,15 @@ MUTATIONS = (
         ),
         without_rows("connections", {"state": "ESTAB", "local_port": "60679"}),
     ),
+    Mutation(
+        "rate_not_reached",
+        Fault(
+            "A rate that was not reached",
+            "8,000 requests/s were asked for; 5,839 requests/s came.",
+            ("target-rate",),
+            cause="beyond the capacity",
+            shows=Shows("runs", ("target_rate_rps", "throughput_rps")),
+        ),
+        with_values("runs", target_rate_rps=8000.0, latency_corrected=False),
+    ),
 )

@@ -56,6 +56,34 @@ def throughput_by_level(tables: Tables) -> pd.DataFrame:
     ).reset_index()  # fmt: skip
 
 
+REPEATS = 3
+"""Fewest repeats of a level: the t quantile falls from 12.7 at two runs to 4.3 at three."""
+WIDTH_RATIO = 0.1
+"""Half of a 95 % interval that is narrow enough, of the mean."""
+_MANY = 1000  # repeats beyond which nobody goes
+
+
+def t_quantile(runs: np.ndarray) -> np.ndarray:
+    """Return the quantile of Student's t for a 95 % interval of a mean of some runs."""
+    from scipy.special import stdtrit  # here, because a single report has no repeats
+
+    quantile: np.ndarray = stdtrit(runs - 1.0, 0.975)
+    return quantile
+
+
+def advised_repeats(tables: Tables, repeats: float = REPEATS, ratio: float = WIDTH_RATIO) -> int:
+    """Return how often to measure each level, by the scatter of the levels that were repeated; 1000 if more often."""
+    levels = throughput_by_level(tables)
+    levels = levels[levels["runs"] > 1]
+    if levels.empty:
+        return int(np.ceil(repeats))
+    relative = levels["deviation"] / levels["mean"]
+    scatter = float(np.sqrt(np.average(relative**2, weights=levels["runs"] - 1)))
+    needed = np.arange(max(int(np.ceil(repeats)), 2), _MANY)
+    enough = needed[t_quantile(needed) * scatter / np.sqrt(needed) <= ratio]
+    return int(enough[0]) if len(enough) else _MANY
+
+
 def shown_level(row: pd.Series) -> str:
     """Return the level of a row in words, with its variant where it has a name."""
     variant = f" of {row['variant']}" if row["variant"] and row["variant"] != "all runs" else ""

@@ -49,22 +49,21 @@ as $N / X$ (``Time per request`` of ab), the law holds by construction, and the 
 """
 
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import SCRIPTED, causes_of, opens_fewer
-from loadcurve.audit.concurrency_gap import Cause, Gap
+from loadcurve.audit.concurrency_causes import causes_of, facts_of
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
-from loadcurve.models.laws import little_connections
-from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO
-from loadcurve.units import format_quantity
+from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED, half_digit_s
+from loadcurve.wording import fill_text
 
 
 def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -86,18 +85,9 @@ left are just below 1024, a usual limit of open files.
         if reason := _why_unchecked(run):
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", _RECORD, expected=requested)
             continue
-        in_flight = float(little_connections(run.throughput_rps, run.latency_mean_s))  # N = X R, Z = 0
-        gap = Gap(run, in_flight, **{name: values[key] for name, values in measured.items() if key in values})
-        severity = _severity(gap, limits["factor"])
-        text, advice = _evidence(gap), ""
-        if severity != "ok":
-            causes, explained = causes_of(gap)
-            if causes and all(cause.load_as_requested for cause in causes):
-                severity = "warning"
-            text, advice = _explained(gap, text, causes, explained)
-        elif _holds_a_rate(gap) and gap.ratio < LITTLE_RATIO[0]:
-            text += f" {gap.tool or 'The tool'} holds a rate, so connections are idle on purpose."
-        yield Finding(run, severity, text, advice, in_flight, requested)
+        facts = facts_of(run, {name: values[key] for name, values in measured.items() if key in values})
+        severity, text, advice = _judge(facts, limits["factor"])
+        yield Finding(run, severity, text, advice, facts.in_flight, requested)
 
 
 def _why_unchecked(run: Any) -> str:
@@ -121,7 +111,14 @@ def _measured(tables: Tables) -> dict[str, dict[str, Any]]:
     counted = sockets.groupby("key")["established"].max().dropna() if len(sockets) else pd.Series(dtype=float)
     settings = of_generator(tables.get("settings"), runs)
     files = setting_of(settings, "Max open files", "generator")
+    holds = (runs["target_rate_rps"] > 0).fillna(False) | runs["tool"].isin(HOLD_A_RATE)
+    by_run = {
+        "half_digit_s": half_digit_s(runs),
+        "holds_a_rate": holds,
+        "may_be_corrected": runs["latency_corrected"].fillna(True),
+    }
     return {
+        **{name: dict(zip(key_of(runs), values, strict=True)) for name, values in by_run.items()},
         "busy": busy.astype(float).to_dict(),
         "established": counted.astype(float).to_dict(),
         "open_files": pd.to_numeric(files, errors="coerce").dropna().astype(float).to_dict(),
@@ -146,51 +143,48 @@ def _opened_each(tables: Tables) -> dict[str, float]:
     return each
 
 
-def _holds_a_rate(gap: Gap) -> bool:
-    return bool(pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0) or gap.tool in HOLD_A_RATE
-
-
-def _severity(gap: Gap, factor: float) -> Severity:
-    least, most = LITTLE_RATIO
-    if gap.ratio <= most and (gap.ratio >= least or _holds_a_rate(gap)):
-        return "warning" if gap.ratio < least and opens_fewer(gap) else "ok"
-    # A tool that holds a rate and counts from the intended start has requests that wait for a connection.
-    return "warning" if _holds_a_rate(gap) or 1 / factor <= gap.ratio <= factor else "error"
-
-
-def _evidence(gap: Gap) -> str:
-    noun = "user" if gap.tool in SCRIPTED else "connection"
-    return (
-        f"{gap.run.throughput_rps:.1f} × {format_quantity(gap.run.latency_mean_s, 's', 4)} = {gap.in_flight:.1f} in "
-        f"flight; {gap.requested} {noun}{'s were' if gap.requested != 1 else ' was'} requested."
+def _judge(facts: SimpleNamespace, factor: float) -> tuple[Severity, str, str]:
+    """Return severity, evidence and advice."""
+    (least, most), ratio, tool = LITTLE_RATIO, facts.ratio, facts.tool
+    noun = f"{'user' if tool in SCRIPTED else 'connection'}{'s were' if facts.connections != 1 else ' was'}"
+    form = "{throughput_rps:.1f} × {latency_mean_s:s 4} = {in_flight:.1f} in flight; {connections:.0f} " + noun
+    text = fill_text(f"{form} requested.", vars(facts))
+    half = facts.half_digit_s * facts.throughput_rps / facts.connections
+    if ratio - half <= most and ratio + half >= least:
+        digits = "" if least <= ratio <= most else f" Within the printed digits: {tool} rounds the mean."
+        return "ok", text + digits, ""
+    if facts.holds_a_rate:
+        if ratio < least and facts.threads_open >= least * facts.connections:
+            return "ok", f"{text} {facts.named.capitalize()} holds a rate, so connections are idle on purpose.", ""
+        if ratio > most and facts.may_be_corrected:
+            return "ok", f"{text} Response times count from when a request was due, before a connection was free.", ""
+        factor = np.inf
+    causes, explained = causes_of(facts)
+    severity: Severity = "warning" if 1 / factor <= ratio <= factor else "error"
+    worst = max((cause.severity for cause in causes), key=_SEVERITIES.index, default="error")
+    severity = worst if explained and worst != "error" else severity
+    words = "Cause" if explained else "Cause in part"
+    clauses = f" {words}: {fill_text('; '.join(cause.clause for cause in causes), vars(facts))}." if causes else " "
+    text += (
+        f"{clauses}{'' if explained else ' The rest has no cause in the data.' if causes else 'No cause in the data.'}"
     )
+    advice = [fill_text(cause.advice, vars(facts)) for cause in causes]
+    advice += [] if explained else [_record(facts)]
+    advice += [f"Until then do not use this run as a point at N = {facts.connections}."] if worst == "error" else []
+    return severity, text, "" if severity == "ok" else " ".join(dict.fromkeys(advice))
 
 
-def _explained(gap: Gap, text: str, causes: list[Cause], explained: bool) -> tuple[str, str]:
-    """Return evidence and advice with the causes that the data show."""
-    clauses = "; ".join(cause.evidence for cause in causes)
-    advice = [cause.advice for cause in causes]
-    if explained:
-        text += f" Cause: {clauses}."
-    elif causes:
-        text += f" Cause in part: {clauses}. The rest has no cause in the data."
-    else:
-        text += " No cause in the data."
-    if not explained:
-        advice.append(_record(gap))
-    as_requested = _holds_a_rate(gap) or (causes and all(cause.load_as_requested for cause in causes))
-    label = "" if as_requested else f"Until then do not use this run as a point at N = {gap.requested}."
-    return text, " ".join(filter(None, [*dict.fromkeys(advice), label]))
+_SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")
 
 
-def _record(gap: Gap) -> str:
-    if gap.ratio > 1:
+def _record(facts: SimpleNamespace) -> str:
+    if facts.ratio > 1:
         return "More than N requests cannot be in flight: mean and throughput cover different requests or times."
-    if gap.tool == "wrk" and np.isnan(gap.busy):
+    if facts.tool == "wrk" and np.isnan(facts.busy):
         return (
             "wrk starts timing when it writes the request, so its response times leave out the time for which a "
-            "connection waits for a busy wrk. Record `sar -u ALL -P ALL 1` and `ss -s` on wrk's host, and give wrk "
-            "more processors, or take R = N / X, which includes that wait."
+            "connection waits for a busy wrk or for a Lua script that delays (`delay()`). Record `sar -u ALL -P ALL 1` "
+            "and `ss -s` on wrk's host, and give wrk more processors, or take R = N / X, which includes that wait."
         )
     return "Record `ss -s` on both hosts and `sar -u ALL -P ALL 1` on the generator's, and repeat."
 

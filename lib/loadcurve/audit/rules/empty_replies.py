@@ -41,7 +41,7 @@ from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 def judge_empty(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs`` with responses: bytes for each response."""
     for run, _ in rows_of(tables):
-        if not run.requests:
+        if not run.requests or run.received_body_bytes > run.received_bytes:  # h2load counts 0 bytes of HTTP/1.1
             continue
         each = float(run.received_bytes) / int(run.requests)
         text = f"{run.received_bytes:.0f} bytes in {run.requests} responses are {each:.1f} bytes each"

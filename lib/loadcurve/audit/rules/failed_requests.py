@@ -11,8 +11,10 @@ Why it happens
 --------------
 `errors_status`: the server answers 404, 500, 502 or 503; wrk prints `Non-2xx or 3xx responses`, ab `Non-2xx responses`,
 which are not among its `Failed requests`.  `errors_timeout`: responses later than the tool's timeout.  `errors_read`:
-connections that were closed or reset during a response.  `errors_length` (ab): a response of another length than the
-first; error pages are in this class and in `errors_status`, so the rule counts the larger of the two.
+connections that were closed or reset during a response.  `errors_connect`: nobody accepted the connection.  Each tool
+counts some of these among its requests and others beside them; `loadcurve.schemas.failures` lists them, and audit,
+analysis, gates and searches for a capacity all count by it.  `errors_length` (ab): a response of another length than
+the first is no failed request, but a warning if the share is large: it may be an error page with status 200.
 
 How to fix it
 -------------
@@ -31,65 +33,87 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.failures import FEW_ERRORS, error_ratio
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.schemas.failures import FEW_ERRORS, POLL_S, count_failures, counted_errors, polls_timeouts
 from loadcurve.units import format_quantity
 
 
 def judge_failed_requests(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: the share of failed requests."""
     runs = tables["runs"]
-    for (_, run), share in zip(runs.iterrows(), error_ratio(runs), strict=True):
+    counts = count_failures(runs).assign(polled=polls_timeouts(runs))
+    for (_, run), (failed, sent, polled) in zip(runs.iterrows(), counts.itertuples(index=False), strict=True):
         if pd.notna(run["requests"]) and run["requests"] == 0:
             yield Finding(run, "error", "No response came.", _SILENT, 1.0, limits["warning"])
             continue
-        if np.isnan(share):
+        if np.isnan(sent):
             evidence = f"{NOT_CHECKED}needs a count of requests and one of failures."
             yield Finding(run, "unchecked", evidence, "Use a generator that counts failed requests.")
             continue
-        severity: Severity = "ok"
-        if share > limits["warning"]:
-            severity = "error" if share > limits["error"] else "warning"
+        share, severity = failed / sent, _severity(failed / sent, limits)
+        lengths = _count(run, "errors_length") / sent
+        if severity == "ok" and lengths > limits["warning"]:  # a page may vary in length by design
+            text = f"{format_quantity(lengths, 'ratio')} of {sent:.0f} responses had another length than the first."
+            yield Finding(run, "warning", text, _ADVICE["errors_length"], lengths, limits["warning"])
+            continue
         advice = "" if severity == "ok" else " ".join(_advice(run))
-        yield Finding(run, severity, _evidence(run, share), advice, share, limits["warning"])
+        yield Finding(run, severity, _evidence(run, failed, sent, polled), advice, share, limits["warning"])
+
+
+def _severity(share: float, limits: Mapping[str, float]) -> Severity:
+    return "error" if share > limits["error"] else "warning" if share > limits["warning"] else "ok"
 
 
 _SILENT = (
     "Request one page by `curl -si URL` from the generator's host; look for refused connections, and for a firewall "
     "that drops packets."
 )
+_CLOSED = "The server or a device between closed connections: compare its limits with the connections."
 _CLASSES = {
     "errors_status": "responses with an error status",
     "errors_timeout": "timeouts",
+    "errors_connect": "connections that failed to open",
     "errors_read": "failed reads",
     "errors_write": "failed writes",
-    "errors_length": "responses of another length",
     "errors_other": "other errors",
 }
 _ADVICE = {
     "errors_status": "Read the server's error log: an error page is often quicker than the page.",
     "errors_timeout": "Response times leave out what timed out: raise the timeout, or report the share of timeouts.",
-    "errors_read": "The server or a device between closed connections: compare its limits with the connections.",
-    "errors_write": "The server or a device between closed connections: compare its limits with the connections.",
-    "errors_length": "Pages of a varying length count as failures of ab: `ab -l` accepts them.",
+    "errors_connect": "Look for a server that is not listening, a full backlog, and a firewall.",
+    "errors_read": _CLOSED,
+    "errors_write": _CLOSED,
+    "errors_length": "Compare a page under load with one at rest; pages of a varying length are failures of ab without "
+    "`ab -l`.",
 }
 
 
-def _evidence(run: pd.Series, share: float) -> str:
-    if share == 0:
+def _evidence(run: pd.Series, failed: float, sent: float, polled: bool) -> str:
+    if failed == 0:
         return "No request failed."
-    text = f"{format_quantity(share, 'ratio')} of the requests failed ({int(run['requests'])} responses)"
-    counts = {words: int(run[name]) for name, words in _CLASSES.items() if pd.notna(run[name]) and run[name] > 0}
+    text = f"{format_quantity(failed / sent, 'ratio')} of {sent:.0f} requests failed ({int(run['requests'])} responses)"
+    polls = f"timeouts, counted again every {POLL_S:g} s of waiting" if polled else "timeouts"
+    words = _CLASSES | {"errors_timeout": polls}
+    counts = [f"{int(run[name])} {words[name]}" for name in _CLASSES if name in _present(run)]
     if counts:
-        text += ": " + ", ".join(f"{number} {words}" for words, number in counts.items())
+        text += ": " + ", ".join(counts)
     if pd.notna(run["goodput_rps"]) and pd.notna(run["throughput_rps"]) and run["goodput_rps"] < run["throughput_rps"]:
         text += f"; goodput {run['goodput_rps']:.1f} of {run['throughput_rps']:.1f} requests/s"
     return text + "."
 
 
+def _present(run: pd.Series) -> set[str]:
+    retried = _count(run, "errors_connect") > _count(run, "connections")
+    return {name for name in counted_errors(run["tool"], retried) if _count(run, name)}
+
+
+def _count(run: pd.Series, name: str) -> int:
+    return 0 if pd.isna(value := run.get(name)) else int(value)
+
+
 def _advice(run: pd.Series) -> list[str]:
-    causes = [text for name, text in _ADVICE.items() if pd.notna(run[name]) and run[name] > 0]
+    causes = [text for name, text in _ADVICE.items() if name in _present(run)]
     return [*dict.fromkeys(causes), "Report goodput, not throughput."]
 
 
@@ -99,7 +123,7 @@ RULE = Rule(
     judge_failed_requests,
     {
         "ok": "at most 1 % failed",
-        "warning": "more than 1 % failed",
+        "warning": "more than 1 % failed, or had another length than the first (ab)",
         "error": "more than 10 % failed, or no response came",
     },
     limits={

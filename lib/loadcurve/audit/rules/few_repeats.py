@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
-from loadcurve.audit.rules._levels import ONE_FILE, SEPARATE, runs_by_level
+from loadcurve.audit.rules._levels import ONE_FILE, REPEATS, SEPARATE, advised_repeats, runs_by_level
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
 _NUMBERS = ("requests", "duration_s", "throughput_rps", "latency_mean_s", "latency_stdev_s", "latency_max_s")
@@ -54,7 +54,8 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
             "to the last digit: a copy is no repeat."
         )
     advice = (
-        "Repeat the whole sweep in another order, so that a drift of the machine does not look like a level's effect."
+        f"Measure each level at least {advised_repeats(tables, limits['repeats'])} times, the whole sweep in another "
+        "order each time, so that a drift of the machine does not look like a level's effect."
     )
     wrong = few > 0 or copies > 0
     severity: Severity = "warning" if wrong else "ok"
@@ -66,6 +67,6 @@ RULE = Rule(
     "Was each level repeated?",
     judge_repeats,
     {"ok": "every level has at least three runs", "warning": "a level has fewer, or a run is a copy of another"},
-    limits={"repeats": Limit(3, "the t quantile falls from 12.7 at two runs to 4.3 at three")},
+    limits={"repeats": Limit(REPEATS, "the t quantile falls from 12.7 at two runs to 4.3 at three")},
     family="Statistics",
 )

@@ -52,7 +52,10 @@ RULE = threshold_rule(
     evidence="Other processes used {observed:ratio} of the run's processors.",
     advice="Stop them (`pidstat -u 1` names them) and repeat the run: throughput and response times are those of a "
     "shared machine.",
-    limits={"warning": Limit(BUSY_RATIO, "it shifts the mean of a study, though no single run shows it")},
+    limits={
+        "warning": Limit(BUSY_RATIO, "it shifts the mean of a study, though no single run shows it"),
+        "error": Limit(0.5, "with most of its processors, others decide the throughput of the run"),
+    },
     needs=(SHARE,),
     family="What saturated",
 )

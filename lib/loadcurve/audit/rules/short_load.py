@@ -30,9 +30,9 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.samples import advised_seconds
 from loadcurve.units import format_quantity
 
-_ADVISED_S = 10.0
 _OPTIONS = {
     "ab": "-t {s} -n 10000000",
     "fortio": "load -t {s}s",
@@ -58,7 +58,7 @@ def judge_duration(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         lasted = float(run.duration_s)
         evidence = f"The load lasted {format_quantity(lasted, 's')}."
         if lasted < least:
-            yield Finding(run, "warning", evidence, _advice(run.tool, max(_ADVISED_S, least)), lasted, least)
+            yield Finding(run, "warning", evidence, _advice(run.tool, max(advised_seconds(run), least)), lasted, least)
         else:
             yield Finding(run, "ok", evidence, "", lasted, least)
 

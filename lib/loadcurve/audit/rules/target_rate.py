@@ -8,10 +8,16 @@ duration: they describe no steady state.  In a recorded run wrk2 asked for 2,000
 12 s; its mean of 6.7 s is half of the run and says nothing about the server.  2 % is a warning, because the last
 requests of a short run are cut off; 10 % is an error, because such a queue fills in seconds.
 
+At a rate that was held, requests may also have waited: if response times count from when a request was due, and more
+than twice as many requests were in flight as there are connections ($X R > 2 N$), each request waited for its turn.
+If the mean is more than a second, a twentieth of the run and ten times the least response time, a queue grew.
+
 Why it happens
 --------------
 The rate is beyond the capacity of the server.  The generator has too few connections: with a response time $R$, $N$
-connections carry at most $N / R$ requests/s.  The generator's processor is busy, or it sends late.
+connections carry at most $N / R$ requests/s.  The finding says if all waited: then the generator was a closed loop, and
+its response times leave out the wait for a connection (k6 counts `dropped_iterations`).  The generator's processor is
+busy, or it sends late.
 
 How to fix it
 -------------
@@ -24,35 +30,93 @@ When the purpose is to show behaviour under overload; then report throughput and
 no percentile of the whole run.
 """
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.of_runs import Tables, first_rows
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.schemas.derived import HOLD_A_RATE, little_ratio
 from loadcurve.tables import merge_generators
+from loadcurve.units import format_quantity
+
+_CUT_S = 1.0  # of a shorter run, the last responses are a part
+_SLOW_S, _OF_RUN, _OF_LEAST = 1.0, 0.05, 10.0
+_ADVICE = (
+    "The rate is beyond the capacity of the server or of the generator: ask for a lower rate, or give the generator "
+    "more connections and processors if the server was not busy."
+)
 
 
-def measure_shortfall(tables: Tables) -> pd.DataFrame:
-    """Return by which share the throughput of each run is below its target rate."""
+def judge_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each open loop: how far its throughput is below its rate, and whether requests waited."""
     runs = merge_generators(tables["runs"])
-    runs = runs.assign(observed=1 - runs["throughput_rps"] / runs["target_rate_rps"], key=key_of(runs))
-    return runs.set_index("key")[["observed", "throughput_rps", "target_rate_rps"]]
+    runs = runs[(runs["target_rate_rps"] > 0) | runs["tool"].isin(HOLD_A_RATE)]
+    runs = runs.assign(waiting=little_ratio(runs), short=1 - runs["throughput_rps"] / runs["target_rate_rps"])
+    for _, run in first_rows(runs):
+        short, text = run.short if not run.duration_s < _CUT_S else float("nan"), ""
+        if pd.notna(short):
+            came, asked = format_quantity(run.throughput_rps, "rps", 4), format_quantity(run.target_rate_rps, "rps", 4)
+            text = f"{came} of {asked} came."
+        severity: Severity = "ok"
+        if pd.notna(short) and short > limits["warning"]:
+            severity = "error" if short > limits["error"] else "warning"
+        advice, corrected = _ADVICE, pd.notna(run.latency_corrected) and bool(run.latency_corrected)
+        # Corrected times include the wait for a connection, so they do not say how many were busy.
+        if severity != "ok" and run.waiting > limits["busy"] and not corrected:
+            text += f" On average {run.waiting * run.connections:.3g} of {run.connections} connections waited for a "
+            text += "response: it was a closed loop."
+            advice = f"Use at least {2 * run.connections} connections, or a lower rate; report no response times of it."
+        if queue := _queue(run, limits["waiting"]):
+            severity, text = "error", f"{text} {queue}".strip()
+        if text:
+            observed = float(short) if pd.notna(short) else float(run.waiting)
+            yield Finding(run, severity, text, "" if severity == "ok" else advice, observed, limits["warning"])
 
 
-RULE = threshold_rule(
+def _queue(run: Any, most: float) -> str:
+    """Return what shows that requests waited for their turn; empty if nothing does."""
+    if run.waiting > most and pd.notna(run.latency_corrected) and run.latency_corrected:
+        return (
+            f"With a mean of {format_quantity(run.latency_mean_s, 's')} from when they were due, "
+            f"{run.waiting * run.connections:.0f} requests were under way on {run.connections} connections: "
+            "they waited for their turn."
+        )
+    mean, least, lasted = run.latency_mean_s, run.latency_min_s, run.duration_s
+    if mean > max(_SLOW_S, _OF_RUN * lasted) and mean > _OF_LEAST * least:
+        return (
+            f"The mean is {format_quantity(mean, 's')} of a run of {format_quantity(lasted, 's')}, the least response "
+            f"time {format_quantity(least, 's')}: a queue grew."
+        )
+    return ""
+
+
+RULE = Rule(
     "target-rate",
     "Did the responses come at the rate that was asked for?",
-    measure_shortfall,
-    evidence="{throughput_rps:rps 4} of {target_rate_rps:rps 4} came.",
-    advice="The rate is beyond the capacity of the server or of the generator: ask for a lower rate, or give the "
-    "generator more connections and processors if the server was not busy.",
+    judge_rate,
+    {
+        "ok": "at most 2 % below the rate",
+        "warning": "more than 2 % below it",
+        "error": "more than 10 % below it, or requests waited for their turn",
+    },
     limits={
         "warning": Limit(0.02, "the last requests of a run of a few seconds are cut off: up to 2 %"),
         "error": Limit(0.1, "a queue that grows by a tenth of the rate fills in seconds"),
+        "busy": Limit(0.9, "the range of Little's law for runs without pauses (effective-concurrency)"),
+        "waiting": Limit(2, "a request for each connection is served, and as many wait"),
     },
     needs=(
-        Need("runs", ("target_rate_rps",), "the rate that was asked for", "", applies=False),
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        Need(
+            "runs",
+            ("target_rate_rps",),
+            "the rate that was asked for",
+            "",
+            applies=False,
+            alternatives=(Need("runs", ("latency_corrected", "connections", "latency_mean_s"), "", ""),),
+        ),
+        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it.", applies=False),
     ),
     family="Load delivered",
 )

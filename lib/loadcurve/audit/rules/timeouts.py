@@ -51,6 +51,7 @@ def judge_timeouts(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         quantile = highest.get((key, 0 if pd.isna(run.generator) else int(run.generator)), 0.0)
         severity: Severity = "warning" if share > limits["warning"] else "ok"
         text = f"{late} timeouts beside {requests} responses ({format_quantity(share, 'ratio')})"
+        severity = "error" if share > limits["error"] else severity
         if pd.notna(run.tool) and run.tool == _LEAVES_OUT and share > max(1 - quantile, limits["warning"]) and quantile:
             severity = "error"
             text += f": the printed p{100 * quantile:.6g} leaves them out, so it is too low"
@@ -66,12 +67,15 @@ RULE = Rule(
     {
         "ok": "at most 0.1 % timeouts",
         "warning": "more than 0.1 %",
-        "error": "more of wrk's responses are late than lie above its highest percentile",
+        "error": "more than 5 %, or more of wrk's responses than lie above its highest percentile",
     },
     needs=(
         Need("runs", ("errors_timeout",), "the timeouts", _COUNTED, applies=False),
         Need("runs", ("requests",), "the number of responses", _COUNTED),
     ),
-    limits={"warning": Limit(0.001, "the 99.9th percentile is the highest that is usually reported")},
+    limits={
+        "warning": Limit(0.001, "the 99.9th percentile is the highest that is usually reported"),
+        "error": Limit(0.05, "the 95th percentile is the lowest that an objective usually names"),
+    },
     family="Errors",
 )

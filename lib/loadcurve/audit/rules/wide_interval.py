@@ -29,9 +29,7 @@ import numpy as np
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
-from loadcurve.audit.rules._levels import shown_level, throughput_by_level
-
-_MANY = 1000  # repeats beyond which nobody goes
+from loadcurve.audit.rules._levels import WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level
 
 
 def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -44,29 +42,18 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
             yield Finding(all_of(tables["runs"]), "unchecked", evidence, "Repeat each level at least three times.")
         return
     runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
-    half, limit = _t(runs) * relative / np.sqrt(runs), limits["ratio"]
+    half, limit = t_quantile(runs) * relative / np.sqrt(runs), limits["ratio"]
     worst = repeated.iloc[int(half.argmax())]
     widest, wide = float(half.max()), int((half > limit).sum())
     evidence = f"The widest 95 % interval of a mean throughput is ±{widest * 100:.3g} %, at {shown_level(worst)} "
-    evidence += f"({worst['runs']:.0f} runs)."
+    evidence += f"({worst['runs']:.0f} runs, which scatter by {relative[half.argmax()] * 100:.3g} %)."
     if not wide:
         yield Finding(all_of(tables["runs"]), "ok", evidence, "", widest, limit)
         return
     evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
-    scatter = float(np.sqrt(np.average(relative**2, weights=runs - 1)))
-    needed = np.arange(2, _MANY)
-    enough = needed[_t(needed) * scatter / np.sqrt(needed) <= limit]
-    advice = f"Repeats of a level scatter by {scatter * 100:.3g} %: measure each "
-    advice += f"{enough[0] if len(enough) else f'more than {_MANY}'} times, and claim no smaller difference until then."
+    often = advised_repeats(tables, ratio=limit)
+    advice = f"Measure each level at least {often} times, and claim no smaller difference until then."
     yield Finding(all_of(tables["runs"]), "warning", evidence, advice, widest, limit)
-
-
-def _t(runs: np.ndarray) -> np.ndarray:
-    """Return the quantile of Student's t for a 95 % interval of a mean of some runs."""
-    from scipy.special import stdtrit  # here, because a single report has no repeats
-
-    quantile: np.ndarray = stdtrit(runs - 1.0, 0.975)
-    return quantile
 
 
 RULE = Rule(
@@ -74,6 +61,8 @@ RULE = Rule(
     "Do repeats agree closely enough for a comparison?",
     judge_width,
     {"ok": "the 95 % interval of each level's mean is within ±10 %", "warning": "that of a level is wider"},
-    limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+    limits={
+        "ratio": Limit(WIDTH_RATIO, "differences between servers that are worth a decision start at about a tenth")
+    },
     family="Statistics",
 )

@@ -195,8 +195,6 @@ def _row(run: Run, warnings: list[str]) -> dict:
     if "status" in run.result:
         row |= {f"responses_{n}xx": count for n, count in zip("2345", run.result["status"], strict=True)}
         row["errors_status"] = sum(run.result["status"][2:])
-        if done:
-            row["goodput_rps"] = min(sum(run.result["status"][:2]) / done, 1.0) * row["throughput_rps"]
         if sum(run.result["status"]) != done:
             warnings.append(f"line {run.latest}: the status codes are {sum(run.result['status'])}, not {done}")
     if "traffic" in run.result:

@@ -100,7 +100,7 @@ def _run(document: object, text: str) -> dict:
     row = {
         "generator": 0, "tool": "wrk", "status": "finished", "url": url, "threads": threads, "connections": connections,
         "started_at": pd.Timestamp(min(started), unit="us", tz="UTC"), "duration_s": duration, "requests": requests,
-        "throughput_rps": requests / duration, "goodput_rps": (requests - errors["errors_status"]) / duration,
+        "throughput_rps": requests / duration,
         "received_bytes": float(size), "received_bytes_per_s": size / duration, **errors,
         "percentile_estimator": "nearest rank in 1 us bins", "latency_corrected": True,
     }  # fmt: skip

@@ -137,17 +137,13 @@ def _check_footer(block: Distribution, report: Report, row: dict, warnings: list
 
 
 def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
-    """Return the goodput; warn if the rates contradict the totals."""
+    """Warn if the rates contradict the totals."""
     facts = report.facts
     if "requests" in facts:
         duration, size = report.total
         for name, rate, total in (("requests", report.throughput, ""), ("received_bytes", report.transfer, size)):
             if rate[0] and (contradiction := _contradiction(report, name, rate, duration, total)):
                 warnings.append(contradiction)
-        if "throughput_rps" in facts and "errors_status" in row:
-            requests = facts["requests"]
-            good = (requests - row["errors_status"]) / requests if requests else 0.0
-            row["goodput_rps"] = facts["throughput_rps"] * good
     elif report.throughput[0]:
         warnings.append(f"line {report.throughput[1]}: no line 'N requests in T, S read' in this report")
     if report.throughput[0] and not report.transfer[0]:
