@@ -48,7 +48,7 @@ def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
     for rule, case in illustrations(cases).items():
         finding = case.found[case.found["rule"] == rule].iloc[0]
         slug = rule.replace("-", "_") if case.fault.shows else ""
-        if slug:
+        if case.fault.shows:
             shown, recorded = _shown(case, finding), case.kind == "recorded"
             kind = "Recorded in the laboratory." if recorded else "Planted in a clean recorded run, in grey."
             lines = " The dashed line is the limit of the rule." if case.fault.shows.limit else ""
