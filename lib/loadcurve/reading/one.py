@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve import tables
@@ -13,6 +13,7 @@ from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.paths import data_name, is_plain
@@ -136,8 +137,18 @@ def _read_checked_file(path: Path, hints: Hints) -> Parsed:
         check_no_runs_csv(path, error)
         raise
     source = printable(str(path))
-    checked = {name: tables.check(name, parsed.tables[name].assign(source=source)) for name in parsed.tables}
-    return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+    if "runs" in parsed.tables and parsed.tables.count("runs") > 1:  # several reports are runs, as those of a folder
+        from loadcurve.ingest.raw_folder import read_raw_folder
+
+        matched = read_raw_folder([RawFile(PurePosixPath(path.name), source, parsed.tables)], path)
+        parsed = Parsed(
+            parsed.tool, matched.tables, (*parsed.warnings, *matched.warnings), parsed.version, tuple(matched.origins)
+        )
+    checked = {
+        name: tables.check(name, parsed.tables[name].assign(source=source), extra=name == "runs")
+        for name in parsed.tables
+    }
+    return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version, parsed.origins)
 
 
 def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
