@@ -12,7 +12,7 @@ from loadcurve.analysis.curve import Curve, Draw
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
-from loadcurve.analysis.opening import NOT_ATTACHED, answer_sentence, grouping_sentence, not_used_sentences
+from loadcurve.analysis.opening import answer_sentence, grouping_sentence, not_used_sentences
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict, judge
 from loadcurve.audit.merged_samples import merge_samples
@@ -25,6 +25,7 @@ from loadcurve.errors import LoadcurveError, check_type
 from loadcurve.ingest.given_factors import Factors
 from loadcurve.ingest.grouping import GROUPED
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
@@ -123,7 +124,7 @@ class Analysis:
 
     @property
     def grouping(self) -> str:
-        """How many runs each point has, and by what runs were told apart."""
+        """How many runs each point has, and what distinguishes them."""
         return grouping_sentence(self.curves, self.origins)
 
     @property
@@ -245,7 +246,7 @@ def analyse(
         judge(findings, count_runs(checked["runs"])),
         curves,
         findings,
-        tuple(advise(curves)),
+        tuple(advise(curves, findings, checked)),
         parsed.warnings,
         asked,
         checked,

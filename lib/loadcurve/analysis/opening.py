@@ -9,10 +9,8 @@ from loadcurve.analysis.cells import connections_words, interval_words, objectiv
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.audit import Verdict
 from loadcurve.ingest.grouping import GROUPED
+from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.tables.loads import OPEN_LOOP_TOOLS
-
-NOT_ATTACHED = "not attached to a run: "
-"""How the warning begins that names a file of a monitor which belongs to no run."""
 
 _TRUST = {
     "error": "Do not rely on it: see the verdict.",
@@ -54,7 +52,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
 
 
 def grouping_sentence(curves: Sequence[Curve], origins: Iterable[str]) -> str:
-    """Return how many runs each point has, and by what runs were told apart, with the options that change it.
+    """Return how many runs each point has, and what distinguishes them, with the options that change it.
 
     Parameters
     ----------
@@ -102,7 +100,7 @@ def not_used_sentences(
         reasons = rows["reason"].dropna() if "reason" in rows else pd.Series(dtype=str)
         why = f": {reasons.iloc[0]}" if len(reasons) else ""
         yield f"{_number(len(rows), 'run')} {name}{why}"
-    yield from (line.removeprefix(NOT_ATTACHED) for line in warnings if line.startswith(NOT_ATTACHED))
+    yield from (line for line in warnings if line.startswith(NOT_ATTACHED))
     if not_read:
         yield f"{_number(not_read, 'file')} could not be read: listed below under Not read"
 

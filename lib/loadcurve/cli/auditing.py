@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, Timezone, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import FactorsFile, Patterns, RepeatPattern, Timezone, given_factors, print_origins, with_code_2
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def audit(
         list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
     ] = None,
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
 ) -> None:
@@ -86,7 +87,7 @@ def audit(
         check_target(output)
     rules = all_rules()
     options = parse_settings(select or (), ignore or (), limit or (), rules)
-    given = given_factors(factor, factors)
+    given = given_factors(factor, factors, repeats)
     found = [(path, _audit_path(path, rules, options, given, timezone)) for path in paths]
     text = _shown(found, chosen, fail_on, in_file=output is not None)
     if output is None:

@@ -214,28 +214,46 @@ class _Grouper:
         return tuple(others), tuple(own), tuple(map(str, loads))
 
     def _is_known(self, slot: _Slot) -> bool:
-        """Whether a number is printed in every report, or the levels follow from the tool and the factors so far."""
+        """Whether the levels name a printed number, or the load, or follow from the tool and the factors so far."""
         if slot.numeric and len(slot.levels) == len(self.runs):
             for name in _NUMBERS:
                 values = {run: _number(self.known[run].get(name)) for run in self.runs}
                 if all(value is not None and value == _value(slot.levels[run]) for run, value in values.items()):
                     return True
+        if self._names_load(slot):
+            return True
         own = {run: tuple(self.columns[name].get(run) for name in self.factors) for run in self.runs}
         given = {run: tuple(str(v) for n, v in sorted(self.known[run].items()) if n not in _NOT_NAMES) for run in own}
         return _determined(slot.levels, {run: (given[run], own[run]) for run in self.runs}, self.runs)
 
-    def _counts(self, slot: _Slot) -> bool:
-        """Whether numbers count the runs of each point from 0 or 1; a missing number is the first."""
-        values = [_value(slot.levels[run]) if run in slot.levels else None for run in self.runs]
-        counted = sorted({value for value in values if value is not None})
+    def _names_load(self, slot: _Slot) -> bool:
+        """Whether each level stands for one load.
+
+        Words do so where another word differs too: nginx/low, nginx/high, apache/low.  Numbers do if they count.
+        """
+        load = {run: str((self._load(run, "connections"), self._load(run, "target_rate_rps"))) for run in self.runs}
+        levels = {run: slot.levels.get(run, "") for run in self.runs}
+        others = [other for other in self.slots if other is not slot and not other.numeric]
+        return (
+            len(set(load.values())) > 1
+            and _determined(levels, load, self.runs)
+            and _determined(load, levels, self.runs)
+            and (slot.numeric and self._counts_from_0_or_1(slot)
+                 or any(not _determined(other.levels, levels, self.runs) for other in others))
+        )  # fmt: skip
+
+    def _counts_from_0_or_1(self, slot: _Slot) -> bool:
+        """Whether the numbers are 0, 1, 2 … or 1, 2, 3 …; a missing number is the first."""
+        values = {_value(slot.levels[run]) if run in slot.levels else None for run in self.runs}
+        counted = sorted(value for value in values if value is not None)
         first = (counted[0] if counted else 0) - (None in values)
-        whole = [*([first] if None in values else []), *counted]
-        if first not in (0, 1) or whole != list(range(int(first), int(first) + len(whole))):
-            return False
-        if not all(self._load(run, "connections") or self._load(run, "target_rate_rps") for run in self.runs):
-            return False
-        cells = [(self._cell(run), value) for run, value in zip(self.runs, values, strict=True)]
-        return len(set(cells)) == len(cells)
+        return first in (0, 1) and counted == list(range(int(first) + (None in values), int(first) + len(values)))
+
+    def _counts(self, slot: _Slot) -> bool:
+        """Whether numbers count the runs of each point, of which the load must be known."""
+        known = all(self._load(run, "connections") or self._load(run, "target_rate_rps") for run in self.runs)
+        cells = [(self._cell(run), slot.levels.get(run)) for run in self.runs]
+        return self._counts_from_0_or_1(slot) and known and len(set(cells)) == len(cells)
 
     def _is_load(self, slot: _Slot) -> bool:
         """Whether a number can only be the connections: no report prints a load, and it counts nothing."""
@@ -253,15 +271,15 @@ class _Grouper:
     def _add_factor(self, slot: _Slot, name: str = "") -> None:
         levels = {run: printable(slot.levels.get(run, "none")) for run in self.runs}
         kind = name or _kind(slot)
-        column = "variant" if not slot.numeric and "variant" not in self.columns and not name else kind
-        if column != "variant":
-            while column in self.columns or column in next(iter(self.known.values())):
-                column += "_2"
+        taken = set(self.columns).union(*self.known.values())
+        column = kind if slot.numeric or name or "variant" in taken else "variant"
+        while column in taken:
+            column = f"{column}_name"
         self.columns[column] = levels
         self.factors.append(column)
         found = sorted(set(slot.levels.values()), key=len, reverse=True)
         pattern = f"({'|'.join(map(re.escape, found))})" if len(found) <= _MOST_IN_PATTERN else ".+"
-        plural = f"{kind}s" if kind[-1] not in "sy" else f"levels of {kind}"
+        plural = f"values of {kind}" if slot.numeric or name else f"{kind}s"
         number = len(set(levels.values()))
         self.notes.append(f"{number} {plural} from the names (if these are repeats, add --repeats '{pattern}')")
 

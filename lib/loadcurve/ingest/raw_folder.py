@@ -208,10 +208,11 @@ def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> No
 
 
 def _name(path: PurePosixPath, label: str, given: GivenFactors) -> list[str]:
-    """Return the parts of a run's name without what a given pattern matches."""
+    """Return the parts of a run's name without what names a given factor or repeat."""
     parts = [*path.parts[:-1], stem(path.name), label]
-    for pattern in given.patterns.values():
-        parts = [re.sub(pattern, " ", part) for part in parts]
+    for column, pattern in given.patterns.items():
+        if column == "repeat" or column not in SCHEMAS["runs"].columns:
+            parts = [re.sub(pattern, " ", part) for part in parts]
     return parts
 
 

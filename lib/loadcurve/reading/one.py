@@ -95,15 +95,15 @@ def read(
     if in_a_folder:
         studies_read.add(data_name(path))
         record_reads([file for file in files_of(path) if is_plain(file)])
-    if GivenFactors.of(factors) and (recorded or not in_a_folder):
-        raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
+    if GivenFactors.of(factors) and (recorded or (path / SOURCE).is_file()):
+        raise ValueRuleError("factors", "given for raw files only", printable(str(path)))
     if recorded:
         return _read_study(path)
     if (path / SOURCE).is_file():
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
-    return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints)
+    return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints, factors)
 
 
 def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
@@ -129,7 +129,7 @@ def _read_study(path: Path) -> Parsed:
     return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
 
 
-def _read_checked_file(path: Path, hints: Hints) -> Parsed:
+def _read_checked_file(path: Path, hints: Hints, factors: Factors) -> Parsed:
     """Return the tables of one file, complete as declared, with its name in the column `source`."""
     try:
         parsed = read_file(path, hints)
@@ -137,10 +137,11 @@ def _read_checked_file(path: Path, hints: Hints) -> Parsed:
         check_no_runs_csv(path, error)
         raise
     source = printable(str(path))
-    if "runs" in parsed.tables and parsed.tables.count("runs") > 1:  # several reports are runs, as those of a folder
+    reports = parsed.tables.count("runs") if "runs" in parsed.tables else 0
+    if reports > 1 or (reports and factors):  # runs as those of a folder
         from loadcurve.ingest.raw_folder import read_raw_folder
 
-        matched = read_raw_folder([RawFile(PurePosixPath(path.name), source, parsed.tables)], path)
+        matched = read_raw_folder([RawFile(PurePosixPath(path.name), source, parsed.tables)], path, factors)
         parsed = Parsed(
             parsed.tool, matched.tables, (*parsed.warnings, *matched.warnings), parsed.version, tuple(matched.origins)
         )
