@@ -341,6 +341,9 @@ def _value(number: str) -> float | None:
 
 
 def _number(value: object) -> float | None:
+    """Number that is printed, or given as text."""
+    if isinstance(value, str):
+        return _value(value)
     return float(value) if isinstance(value, int | float) and value == value else None
 
 

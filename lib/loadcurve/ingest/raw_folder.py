@@ -223,8 +223,9 @@ def _known(runs: dict[str, dict], facts: "Sequence[Fact]") -> dict[str, dict[str
         run: {name: value for name, value in row.items() if name in _DISTINGUISHING or name not in schema}
         for run, row in runs.items()
     }
-    for fact in reversed(facts):  # the first counts
-        known[fact.run_id][fact.column] = fact.value
+    for fact in facts:  # what is printed counts most, then the first
+        if (printed := known[fact.run_id].get(fact.column)) is None or printed != printed:
+            known[fact.run_id][fact.column] = fact.value
     return known
 
 
