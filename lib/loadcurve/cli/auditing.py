@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, RepeatPattern, Timezone, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import (
+    FactorsFile,
+    Patterns,
+    RepeatPattern,
+    Timezone,
+    given_factors,
+    print_origins,
+    with_code_2,
+)
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:

@@ -37,9 +37,7 @@ FactorsFile = Annotated[
 Timezone = Annotated[str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")]
 
 
-def given_factors(
-    patterns: list[str] | None, file: Path | None, repeats: list[str] | None = None
-) -> "GivenFactors":
+def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[str] | None = None) -> "GivenFactors":
     """Return what the options say about the runs."""
     from loadcurve.ingest.given_factors import GivenFactors
     from loadcurve.ingest.run_facts import parse_factor

@@ -187,7 +187,8 @@ class _Grouper:
         printed = {run: _number(self.known[run].get(column)) for run in levels}
         named = {run: _value(level) for run, level in levels.items()}
         above = column == "target_rate_rps" and any(
-            (_number(self.known[run].get("throughput_rps")) or 0) > _OVER_RATE * (rate or 0) for run, rate in named.items()
+            (_number(self.known[run].get("throughput_rps")) or 0) > _OVER_RATE * (rate or 0)
+            for run, rate in named.items()
         )
         if above or any(value is not None and not _agree(named[run], value) for run, value in printed.items()):
             if len({levels.get(run) for run in self.runs}) > 1 and not self._is_known(slot := _Slot(levels, column)):

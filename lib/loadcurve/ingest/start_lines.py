@@ -15,7 +15,8 @@ from loadcurve.ingest.parsed import Parsed, Tables
 _MOST = 1_000_000  # characters; a report of a load generator is short
 _LONGEST = 100  # characters of a line with a time
 _HEADING = lazy_regex(
-    r"^[ \t]*(?:={2,}|>{2,}|#{1,6}(?!\[)|([*-]{2,})(?=.*[*-]{2}[ \t]*$))[ \t]*([^\W_].*?)[ \t]*[=<#*-]*[ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:={2,}|>{2,}|#{1,6}(?!\[)|([*-]{2,})(?=.*[*-]{2}[ \t]*$))[ \t]*([^\W_].*?)[ \t]*[=<#*-]*[ \t]*$",
+    re.MULTILINE,
 )
 _COMMAND = r"^[ \t]*(?:[$#%>+][ \t]*)?(?:\S*/)?{tool}[ \t](?=.*(?:-|://))(.*)$"
 _SCRIPT = lazy_regex(r"^[ \t]*script: ([^\s]+)$", re.MULTILINE)
@@ -74,7 +75,9 @@ def add_labels(parsed: Parsed, text: str, first: int) -> Parsed:
     for pattern in (_HEADING, re.compile(_COMMAND.format(tool=re.escape(parsed.tool)), re.MULTILINE), _SCRIPT):
         found = list(pattern.finditer(text))
         if len(found) == len(runs) and (found[0].start() < first or pattern is _SCRIPT):
-            texts = (" ".join(word for word in match[match.lastindex or 0].split() if "://" not in word) for match in found)
+            texts = (
+                " ".join(word for word in match[match.lastindex or 0].split() if "://" not in word) for match in found
+            )
             labels = [f"{label} {text}".strip() for label, text in zip(labels, texts, strict=True)]
     if not any(labels):
         return parsed

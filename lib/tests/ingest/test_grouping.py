@@ -153,7 +153,9 @@ def test_what_is_not_used_is_named_with_what_would_make_it_count(tmp_path):
         assert form.index("hey prints no connections") < form.index("Levels (")
 
 
-@given(st.dictionaries(st.text(max_size=12), st.tuples(st.sampled_from([None, 1, 64]), st.text(max_size=6)), max_size=6))
+@given(
+    st.dictionaries(st.text(max_size=12), st.tuples(st.sampled_from([None, 1, 64]), st.text(max_size=6)), max_size=6)
+)
 def test_names_of_any_kind_have_a_grouping(names):
     """Whatever the names are: each level belongs to a run, and runs that are pooled differ in counters alone."""
     known = {run: {"tool": "wrk", "connections": connections} for run, (connections, _) in names.items()}
