@@ -239,7 +239,7 @@ class _Grouper:
             len(set(load.values())) > 1
             and _determined(levels, load, self.runs)
             and _determined(load, levels, self.runs)
-            and (slot.numeric and self._counts_from_0_or_1(slot)
+            and ((slot.numeric and self._counts_from_0_or_1(slot))
                  or any(not _determined(other.levels, levels, self.runs) for other in others))
         )  # fmt: skip
 

@@ -16,8 +16,8 @@ from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.run_labels import labelled, labelled_runs
-from loadcurve.ingest.run_names import stem
 from loadcurve.ingest.run_matching import match_runs, name_reports
+from loadcurve.ingest.run_names import stem
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # Rows of all tables of a part: enough for the format, and few enough for several parts per process.
 _PART_ROWS = 1_000_000
-_DISTINGUISHING = ("variant", "tool", "url", "script", "connections", "threads", "target_rate_rps", "tls",
-                   "document_bytes", "throughput_rps", "requests", "requests_asked", "duration_s", "duration_asked_s")  # fmt: skip
+_DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes",
+                   "throughput_rps", "requests", "requests_asked", "duration_s", "duration_asked_s")  # fmt: skip
 
 
 def read_own_folder(folder: Path) -> Parsed:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-
 from loadcurve.errors import ParseError, ValueRuleError, printable, refuse
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.fact_columns import Fact, broken_rule

@@ -60,7 +60,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         known = known.loc[:, ~known.columns.duplicated()]
     keys: list[str] = []
     for name in known:
-        several = name in _NEVER_JOINED and known[name].dropna().nunique() > 1
+        several = name in _NEVER_JOINED and len(known[name].dropna().unique()) > 1
         if name != over and (several or _differs(known, [*keys, over], name, runs)):
             keys.append(name)
     others = [name for name in keys if name != "variant"]

@@ -20,7 +20,7 @@ K6 = {n: (DATA / "folders" / "json_tools" / f"vus{n}.k6.json").read_text("utf-8"
 HEY = (DATA / "hey" / "plain.txt").read_text("utf-8")
 WRK2 = (DATA / "wrk2" / "uncorrected.txt").read_text("utf-8").partition("\n")[2]  # without its command
 JMETER = (DATA / "jmeter" / "statistics.txt").read_text("utf-8")
-SERVERS = "nginx rust-hyper go-gin node h2o caddy express actix".split()
+SERVERS = ["nginx", "rust-hyper", "go-gin", "node", "h2o", "caddy", "express", "actix"]
 
 
 def log(*parts):
@@ -54,7 +54,11 @@ FOLDERS = {
         {"all runs": {1: 3, 2: 3, 4: 3}},
         ["repeats by"],
     ),
-    "one log": ({"all.log": log((64, 1), (64, 2), (32, 1), (32, 2))}, {"all runs": {32: 2, 64: 2}}, ["repeats by 'run"]),
+    "one log": (
+        {"all.log": log((64, 1), (64, 2), (32, 1), (32, 2))},
+        {"all runs": {32: 2, 64: 2}},
+        ["repeats by 'run"],
+    ),
     "mixed tools": (
         {f"c{n}.wrk.txt": WRK[n] for n in (1, 2)} | {f"c{n}.ab.txt": AB[n] for n in (4, 8)},
         {"tool=ab": {4: 1, 8: 1}, "tool=wrk": {1: 1, 2: 1}},
@@ -166,7 +170,7 @@ def test_names_of_any_kind_have_a_grouping(names):
 def test_names_of_letters_are_never_pooled():
     """Any two runs whose names differ in letters differ in a factor."""
     names = {f"{a}{b}": [f"{a}-{b}"] for a in ("x", "yy") for b in ("", "k", "pp")}
-    found = group_runs(names, dict.fromkeys(names, {"tool": "wrk", "connections": 8}))
+    found = group_runs(names, {run: {"tool": "wrk", "connections": 8} for run in names})
     rows = pd.DataFrame(found.columns)
     assert len(rows.drop_duplicates()) == len(names)
 
