@@ -181,8 +181,8 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     (warning,) = found.warnings
     assert warning == (
         "not attached to a run: sweep.sar.txt, because no report has the same name or is alone in the folder, and the "
-        "reports print no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
-        "name the start of each run in factors.csv (started_at), or name the time zone of the file "
+        "reports print no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a "
+        "folder, name the start of each run in factors.csv (started_at), or name the time zone of the file "
         "(timezone=, --timezone)"
     )
 
