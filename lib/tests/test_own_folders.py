@@ -179,10 +179,10 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     assert found.tables["cpu"]["run_id"].isna().all()
     assert found.tables["connections"]["run_id"].notna().all()
     (warning,) = found.warnings
-    assert warning.endswith(
-        "sweep.sar.txt: left out, because no report has the same name or is alone in the folder, and the reports print "
-        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
-        "name the start of each run in factors.csv (started_at), or name the time zone of the file "
+    assert warning == (
+        "not attached to a run: sweep.sar.txt, because no report has the same name or is alone in the folder, and the "
+        "reports print no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a "
+        "folder, name the start of each run in factors.csv (started_at), or name the time zone of the file "
         "(timezone=, --timezone)"
     )
 
@@ -325,7 +325,7 @@ def test_what_a_report_prints_counts_more_than_its_name(tmp_path):
         "connections differs between the report and names of files, by the pattern c(\\d+): c128 (64, 128); the report "
         "counts",
     )
-    assert found.origins == (f"repeats: 2 {REPEATS}",)
+    assert found.tables["runs"]["connections_in_name"].tolist() == [128, 64]
 
 
 def test_factors_csv_names_the_host_of_monitors(tmp_path):
@@ -384,12 +384,6 @@ def test_a_wrong_flag_is_refused(text):
         parse_factor(text)
 
 
-REPEATS = (
-    "runs have the same load as another and differ in no other known factor, so they count as repeats; if they differ, "
-    "name the factor in factors.csv or by a pattern on file names"
-)
-
-
 def test_facts_in_names_on_the_command_line(tmp_path):
     folder = put(tmp_path, {f"c{n}.json": (FOLDERS / "json_tools" / f"rate{n}.vegeta.json").read_text() for n in RATES})
 
@@ -401,8 +395,7 @@ def test_facts_in_names_on_the_command_line(tmp_path):
     assert str(run(folder, "--factor", "kernel").exception).startswith(
         "factor must be NAME=REGEX, such as connections="
     )
-    with pytest.raises(ValueRuleError, match="factors must be given for a folder of raw files only, got "):
-        loadcurve.read(folder / "c250.json", factors={"kernel": "c"})
+    assert loadcurve.read(folder / "c250.json", factors={"kernel": "c"}).tables["runs"]["kernel"].tolist() == ["c"]
 
 
 def test_a_file_of_factors_anywhere_counts_more_than_that_of_the_folder(tmp_path, monkeypatch):
@@ -489,30 +482,6 @@ def test_a_binary_recording_in_an_own_folder(tmp_path, monkeypatch, installed):
 
 RATES = (250, 1000, 4000)
 OTHER = WRK.replace("64 connections", "128 connections")
-
-
-@pytest.mark.parametrize(
-    ("files", "column", "expected"),
-    [
-        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "apache/a.txt": WRK, "apache/b.txt": OTHER}, "variant",
-         {"nginx/a": "nginx", "nginx/b": "nginx", "apache/a": "apache", "apache/b": "apache"}),
-        ({"r1/a.txt": WRK, "r1/b.txt": OTHER, "r02/a.txt": WRK, "r02/b.txt": OTHER}, "repeat",
-         {"r1/a": 1, "r1/b": 1, "r02/a": 2, "r02/b": 2}),
-        ({"c64/a.txt": WRK, "c64/b.txt": WRK, "c128/a.txt": OTHER, "c128/b.txt": OTHER}, "variant", {}),  # its levels
-        ({"c64/load.txt": WRK, "c128/load.txt": OTHER}, "variant", {}),
-        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "a.txt": WRK}, "variant", {}),
-        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "notes/x.txt": WRK}, "variant", {}),
-    ],
-)  # fmt: skip
-def test_subfolders_with_the_same_reports_are_variants_or_repeats(tmp_path, files, column, expected):
-    found = loadcurve.read(put(tmp_path, files))
-    runs = found.tables["runs"].set_index("run_id")
-    assert runs[column].dropna().to_dict() == expected
-    origin = f"{column} of 4 runs: first-level subfolders, which hold reports with the same names"
-    assert [line for line in found.origins if not line.startswith("repeats")] == ([origin] if expected else [])
-    same = {"c64/a.txt": 4, "a.txt": 2, "notes/x.txt": 2}  # runs with 64 connections, or with 128, and no other fact
-    noted = [f"repeats: {same[name]} {REPEATS}" for name in same if name in files and "c64/load.txt" not in files]
-    assert [line for line in found.origins if line.startswith("repeats")] == noted
 
 
 @pytest.mark.slow

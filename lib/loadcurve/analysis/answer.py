@@ -12,6 +12,7 @@ from loadcurve.analysis.curve import Curve, Draw
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
+from loadcurve.analysis.opening import answer_sentence, grouping_sentence, not_used_sentences
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict
 from loadcurve.audit.merged_samples import merge_samples
@@ -21,7 +22,9 @@ from loadcurve.audit.settings import default_settings
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError, check_type
 from loadcurve.ingest.given_factors import Factors
+from loadcurve.ingest.grouping import GROUPED
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
@@ -53,6 +56,8 @@ class Analysis:
         The tables that were analysed.
     origins : tuple of str
         Facts that no report prints, each with where it comes from (`Parsed`).
+    not_used : tuple of str
+        What was read and does not count, each with the reason and what would make it count.
     """
 
     source: str
@@ -64,6 +69,7 @@ class Analysis:
     objectives: tuple[Objective, ...]
     tables: Mapping[str, pd.DataFrame]
     origins: tuple[str, ...] = ()
+    not_used: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return to_text([Paragraph(self.source, self.summary), *self.blocks()])
@@ -96,6 +102,9 @@ class Analysis:
         sections: list[Block] = [Section(curve.variant, curve.blocks(draw)) for curve in self.curves]
         return [
             Paragraph("Verdict", str(self.verdict), self.verdict.severity),
+            Paragraph("Answer", self.answer),
+            Paragraph("Runs", self.grouping),
+            Items("Not used", self.not_used),
             *([_overview(self.curves)] if len(self.curves) > 1 else []),
             *(sections if len(self.curves) > 1 else self.curves[0].blocks(draw)),
             Items("Measure next", self.next_steps, numbered=True),
@@ -103,9 +112,19 @@ class Analysis:
             Items("Findings", list(finding_sentences(self.findings))),
             Items("Not checked", list(unchecked_sentences(self.findings))),
             Items("Not read", self.not_read, numbered=True),
-            Items("Warnings", [warning for warning in self.warnings if not warning.startswith(NOT_READ)]),
-            Items("Facts that no report prints", self.origins),
+            Items("Warnings", [w for w in self.warnings if not w.startswith((NOT_READ, NOT_ATTACHED))]),
+            Items("Facts that no report prints", [line for line in self.origins if not line.startswith(GROUPED)]),
         ]
+
+    @property
+    def answer(self) -> str:
+        """Capacity or highest throughput, what limits it, and how far to trust it."""
+        return answer_sentence(self.curves, self.verdict)
+
+    @property
+    def grouping(self) -> str:
+        """How many runs each point has, and what distinguishes them."""
+        return grouping_sentence(self.curves, self.origins)
 
     @property
     def main_curve(self) -> Curve:
@@ -214,23 +233,28 @@ def analyse(
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
     runs = _finished_runs(checked["runs"], source)
+    runs = runs.assign(row=range(len(runs)))
     watched = ("cpu", "disks", "network")
     monitors = {name: merge_samples(name, table) for name, table in checked.items() if name in watched}
     curves = tuple(
         analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
         for load, variant, group in _named_curves(runs, checked)
     )
+    if any(len(curve.levels) for curve in curves):
+        curves = tuple(curve for curve in curves if len(curve.levels))
     findings = audit(checked, settings)
+    not_read = sum(warning.startswith(NOT_READ) for warning in parsed.warnings)
     return Analysis(
         source,
         findings.verdict,
         curves,
         findings,
-        tuple(advise(curves)),
+        tuple(advise(curves, findings, checked)),
         parsed.warnings,
         asked,
         checked,
         (*parsed.origins, *_grouped_rates(runs, curves)),
+        tuple(not_used_sentences(runs, checked["runs"], curves, parsed.warnings, not_read)),
     )
 
 

@@ -19,8 +19,12 @@ from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import confounded_factors
 from loadcurve.units import format_quantity
 
-MIN_LEVELS = 4
-"""Levels of connections from which a law of three parameters has a degree of freedom left, and so an interval."""
+MIN_LEVELS = 6
+"""Fewest levels of connections to which a law of three parameters is fitted: two for each parameter."""
+_FLAT = 0.10  # relative range of throughput within which a curve has no shape; repeats of one load scatter by as much
+_SAME_LATENCY = 0.05  # relative difference of N/X at two loads below which no request waits for another
+_WAITING_TOOLS = ("gatling", "jmeter", "k6", "locust")  # their users may wait between two requests
+_IN_FLIGHT = 0.9  # share of the users with a request in flight below which they wait
 
 
 @dataclass
@@ -37,8 +41,13 @@ class _Found:
         except LoadcurveError as error:
             self.missing[label] = str(error)
             return None
-        if unit == "rps":  # the t interval of few runs may reach below 0, which no throughput does
-            estimate = replace(estimate, lo=float(np.maximum(estimate.lo, 0.0)))
+        if name != "capacity" and (np.isinf(estimate.value) or np.isinf(estimate.hi)):
+            why = "; ".join(estimate.warnings) or "its interval has no upper end"
+            self.missing[label] = f"{why}: measure more levels, each at least three times"
+            return None
+        if unit == "rps" and estimate.lo < 0:  # no throughput is negative
+            reaches = "the interval reaches 0, because it is of few runs: repeat this load"
+            estimate = replace(estimate, lo=0.0, warnings=(*estimate.warnings, reaches))
         self.results.append(Result(name, label, unit, estimate))
         return estimate
 
@@ -88,8 +97,7 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     if usage.empty:
         found.missing["Bottleneck"] = why_no_usage(tables, known)
-    demands, ranked, verdict = _limits(usage, load, level, found)
-    limits = demands, ranked, verdict + _exceeded(levels, usage, ranked, load)
+    limits = _limits(usage, levels, load, level, found)
     return Curve(variant, load, known, levels, tuple(found.results), fit, usage, *limits, found.missing)
 
 
@@ -134,13 +142,28 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
     if len(levels) == 1:
         missing["Saturation N*, peak, model"] = "1 level of connections: measure at least 4, each twice the one before"
         return None
-    least = add(
-        "latency_min", "Response time without queueing, R_min", "s", lambda: models.find_latency_min(*axes, level)
-    )
+    rates = levels["throughput_rps"].astype(float)
+    if rates.max() - rates.min() <= _FLAT * rates.max():
+        missing["Saturation N*, model"] = (
+            f"throughput is the same within {100 * _FLAT:g} % at all {len(levels)} levels: it was saturated at "
+            f"{levels['connections'].iloc[0]:g} connections, or something else limits it; measure fewer connections"
+        )
+        return None
     demand = add("demand", "Service demand of the limiting resource, D", "s", lambda: models.find_demand(*axes, level))
-    if least and demand:
-        name = "Saturation N* = R_min/D, connections"
-        add("saturation", name, "", lambda: models.find_saturation_of_runs(*axes, level))
+    if waiting := _waiting_users(runs):
+        missing["Response time without queueing, R_min, and N*"] = waiting
+    else:
+        alone = _is_without_queueing(levels)
+        label = "Response time without queueing, R_min" if alone else "Lowest N/X (requests may have waited)"
+        least = add("latency_min", label, "s", lambda: models.find_latency_min(*axes, level))
+        if least and demand and alone:
+            label = "Saturation N* = R_min/D, connections"
+            add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))
+        elif not alone:
+            missing["Saturation N*"] = (
+                f"requests may have waited for each other at {levels['connections'].iloc[0]:g} connections already: "
+                "measure 1 connection"
+            )
     if len(levels) < MIN_LEVELS:
         missing["Universal Scalability Law"] = f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
         return None
@@ -158,9 +181,36 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
     }
     for name, estimate in fit.parameters.items():
         add(f"usl.{name}", labels[name], units.get(name, ""), lambda estimate=estimate: estimate)  # type: ignore[misc]
-    add("usl.peak", "USL peak, connections", "", lambda: models.find_peak(fit))
-    add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: models.find_peak_throughput(fit))
+    peak, last = models.find_peak(fit), levels["connections"].iloc[-1]
+    beyond = f" (extrapolated beyond {last:g} connections)" if peak.value > last else ""
+    if add("usl.peak", f"USL peak, connections{beyond}", "", lambda: peak) and not beyond:
+        highest = models.find_peak_throughput(fit)
+        if highest.lo > 0:
+            add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: highest)
+        else:
+            missing["USL peak, throughput"] = "its interval reaches 0: repeat the levels around the peak"
     return fit
+
+
+def _is_without_queueing(levels: pd.DataFrame) -> bool:
+    """Whether the lowest load had no queue: one connection, or as short an N/X as the next load."""
+    number, rate = levels["connections"].astype(float), levels["throughput_rps"].astype(float)
+    first, second = (number / rate).iloc[:2]
+    return bool(number.iloc[0] == 1 or abs(second / first - 1) <= _SAME_LATENCY)
+
+
+def _waiting_users(runs: pd.DataFrame) -> str:
+    """Return why N/X is no response time, where users wait between requests; empty where they do not."""
+    if "tool" not in runs or "latency_mean_s" not in runs:
+        return ""
+    may = runs[runs["tool"].isin(_WAITING_TOOLS) & runs["latency_mean_s"].notna()].astype({"connections": float})
+    share = (may["throughput_rps"] * may["latency_mean_s"] / may["connections"]).astype(float)
+    if not share.min() < _IN_FLIGHT:
+        return ""
+    return (
+        f"users of {may['tool'].iloc[0]} wait between requests (only {share.min():.0%} of them had a request in "
+        "flight): N/X holds this think time"
+    ).replace("%", " %")
 
 
 def _capacity(
@@ -188,29 +238,27 @@ def _capacity(
         found.add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
 
 
-def _limits(usage: pd.DataFrame, load: str, level: float, found: _Found) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+def _limits(
+    usage: pd.DataFrame, levels: pd.DataFrame, load: str, level: float, found: _Found
+) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Return the demand of each resource, their ranking, and the verdict in a sentence."""
     if usage.empty:
         return pd.DataFrame(), pd.DataFrame(), ""
     try:
         demands = capacity.summarise_demands(usage, load=load, level=level)
         ranked = capacity.summarise_bottlenecks(usage, load=load, level=level)
-        return demands, ranked, capacity.bottleneck_verdict(usage, load=load, level=level)
+        verdict = capacity.bottleneck_verdict(usage, load=load, level=level)
     except LoadcurveError as error:
         found.missing["Bottleneck"] = str(error)
         return pd.DataFrame(), pd.DataFrame(), ""
-
-
-def _exceeded(levels: pd.DataFrame, usage: pd.DataFrame, ranked: pd.DataFrame, load: str) -> str:
-    """Return a clause if a load that nothing watched had more throughput than the first resource would allow."""
-    if ranked.empty:
-        return ""
-    most = ranked["saturation_rps"].iloc[0]
-    beyond = levels[~levels[load].isin(usage[load]) & (levels["throughput_rps"] > most)]
-    if beyond.empty:
-        return ""
-    best = beyond.loc[beyond["throughput_rps"].idxmax()]
-    return (
-        f"; yet {format_quantity(best['throughput_rps'], 'rps')} were measured at {load} = {best[load]:g}, where no "
-        "monitor watched: watch that load too, and do not use this extrapolation"
+    first, best = ranked.iloc[0], levels.loc[levels["throughput_rps"].idxmax()]
+    allowed = np.fmax(first["saturation_rps"], first["saturation_hi"])
+    if not best["throughput_rps"] > allowed:
+        return demands, ranked, verdict
+    watched = "" if usage[load].eq(best[load]).any() else ", where no monitor watched"
+    found.missing["Bottleneck"] = (
+        f"by its utilisation, {first['resource']} allows {format_quantity(allowed, 'rps')}, but "
+        f"{format_quantity(best['throughput_rps'], 'rps')} were measured at {load} = {best[load]:g}{watched}: its use "
+        "does not grow in proportion to the load, or its samples are of another time; watch each load from start to end"
     )
+    return demands, pd.DataFrame(), ""

@@ -56,8 +56,8 @@ def read_sources(
         raise LoadcurveError("the name of a file or folder must not be empty")
     folders = [path for path in given if not Path(path).is_file()]
     files = [path for path in given if Path(path).is_file()]
-    if not folders and len(files) == 1 and not factors:
-        return read(files[0], timezone=timezone)
+    if not folders and len(files) == 1:
+        return read(files[0], timezone=timezone, factors=factors)
     parts: dict[str, Parsed] = {}
     faults: list[str] = []
     for path in folders:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def analyse(
         typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
     ] = None,
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
     follow: Follow = False,
@@ -36,7 +37,7 @@ def analyse(
 
     Example: loadcurve analyse results/ --objective p99=200ms -o report.html
     """
-    given = given_factors(factor, factors)
+    given = given_factors(factor, factors, repeats)
     if output is None or output == "-":
         print_analysis(paths, objective or [], factors=given, timezone=timezone, follow=follow)
         return
@@ -76,6 +77,7 @@ def history(
     metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
     at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     follow: Follow = False,
 ) -> None:
@@ -87,7 +89,7 @@ def history(
     from loadcurve.analysis import common_variants, compare_over_time
     from loadcurve.blocks import to_text
 
-    given = given_factors(factor, factors)
+    given = given_factors(factor, factors, repeats)
     measurements = [analyse_data(path, factors=given, follow=follow) for path in paths]
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]

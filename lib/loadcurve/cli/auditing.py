@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import (
+    FactorsFile,
+    Follow,
+    Patterns,
+    RepeatPattern,
+    Timezone,
+    given_factors,
+    print_origins,
+    with_code_2,
+)
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -64,6 +73,7 @@ def audit(
         list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
     ] = None,
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
     follow: Follow = False,
@@ -86,7 +96,7 @@ def audit(
         check_target(output)
     rules = all_rules()
     options = parse_settings(select or (), ignore or (), limit or (), rules)
-    given = given_factors(factor, factors)
+    given = given_factors(factor, factors, repeats)
     found = [
         (path, _audit_path(path, rules, options, factors=given, timezone=timezone, follow=follow)) for path in paths
     ]

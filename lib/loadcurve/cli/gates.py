@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, given_factors, print_origins, with_code_2
+from loadcurve.cli.options import (
+    FactorsFile,
+    Follow,
+    Patterns,
+    RepeatPattern,
+    given_factors,
+    print_origins,
+    with_code_2,
+)
 
 if TYPE_CHECKING:
     from loadcurve.report.checks import Check
@@ -48,6 +56,7 @@ def compare(
     margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
     form: Format = GateFormat.text,
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     follow: Follow = False,
 ) -> None:
@@ -66,7 +75,7 @@ def compare(
     gates = [analysis.parse_gate(text) for text in fail_if or ()]
     counts_as: Literal["pass", "fail"] = "fail" if undecided is Undecided.fails else "pass"
     names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
-    given = given_factors(factor, factors)
+    given = given_factors(factor, factors, repeats)
     first = analysis.analyse(baseline, factors=given, follow=follow)
     pairs = [(path, analysis.analyse(path, factors=given, follow=follow)) for path in others]
     for side in (first, *(other for _, other in pairs)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, Timezone, given_factors, print_origins
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors, print_origins
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def ingest(
         str, typer.Option(help="Dask scheduler that reads folders: tcp://HOST:PORT, or local for --jobs workers here.")
     ] = "",
     factor: Patterns = None,
+    repeats: RepeatPattern = None,
     factors: FactorsFile = None,
     follow: Follow = False,
 ) -> None:
@@ -78,7 +79,7 @@ def ingest(
     if is_json and (factor or factors):
         raise LoadcurveError("--factor and --factors must be left out for --format json, in which no row names a run")
     hints = Hints(tool, timezone, log_format, max_bytes, follow)
-    inputs = _Inputs(paths, hints, jobs, given_factors(factor, factors), table, matched=not is_json)
+    inputs = _Inputs(paths, hints, jobs, given_factors(factor, factors, repeats), table, matched=not is_json)
     if is_json:
         for reading in inputs.readings():
             with hidden():

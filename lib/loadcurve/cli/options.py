@@ -20,6 +20,14 @@ Patterns = Annotated[
         help="A fact in the names of the files, such as 'connections=c([0-9]+)'; may be given several times.",
     ),
 ]
+RepeatPattern = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--repeats",
+        metavar="REGEX",
+        help="Part of the names of the files in which runs differ that are repeats, such as 'run[0-9]+'.",
+    ),
+]
 FactorsFile = Annotated[
     Path | None,
     typer.Option(
@@ -30,12 +38,14 @@ Follow = Annotated[bool, typer.Option("--follow", help="Also read links that lea
 Timezone = Annotated[str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")]
 
 
-def given_factors(patterns: list[str] | None, file: Path | None) -> "GivenFactors":
+def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[str] | None = None) -> "GivenFactors":
     """Return what the options say about the runs."""
     from loadcurve.ingest.given_factors import GivenFactors
     from loadcurve.ingest.run_facts import parse_factor
 
-    return GivenFactors(dict(parse_factor(text) for text in patterns or ()), file)
+    named = dict(parse_factor(text) for text in patterns or ())
+    several = "|".join(f"(?:{pattern})" for pattern in repeats or ())
+    return GivenFactors(named | dict([parse_factor(f"repeat={several}")] if several else []), file)
 
 
 def print_origins(path: str, origins: Iterable[str]) -> None:

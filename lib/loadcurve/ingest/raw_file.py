@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 FACTORS = "factors.csv"
 """Name of the file with facts about the runs of a folder (`loadcurve.ingest.run_facts`)."""
+NOT_ATTACHED = "not attached to a run: "
+"""How the warning begins that names files of monitors which belong to no run."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """A folder of raw files without records into tables."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -12,11 +11,13 @@ from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.file_hosts import name_hosts
 from loadcurve.ingest.files import describe_links, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
+from loadcurve.ingest.grouping import GROUPED, group_runs
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.run_labels import labelled, labelled_runs
 from loadcurve.ingest.run_matching import match_runs, name_reports
+from loadcurve.ingest.run_names import stem
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import is_own_file, shown
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 # Rows of all tables of a part: enough for the format, and few enough for several parts per process.
 _PART_ROWS = 1_000_000
-_DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes")
+_DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes",
+                   "throughput_rps", "requests", "requests_asked", "duration_s", "duration_asked_s")  # fmt: skip
 
 
 def read_own_folder(folder: Path) -> Parsed:
@@ -142,7 +144,6 @@ def raw_folder_parts(
     reports = [rows for placement in placements if (rows := labelled_runs(placement)) is not None]
     matched.tables = {"runs": join(reports)} if reports else {}
     _add_facts(matched, facts, given)
-    _note_repeats(matched)
     yield from matched.tables.items()
 
 
@@ -185,35 +186,57 @@ def _given_facts(
 
 
 def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> None:
+    """Add what is given, what the names of files state, and how the runs are grouped by them."""
     reports = {run: file.path for run, file in matched.runs.items()}
-    # A flat folder without further facts needs no pandas here.
-    if not (given or facts or matched.started or any(len(path.parts) > 1 for path in reports.values())):
-        return
-    from loadcurve.ingest.fact_columns import add_facts, add_starts
-    from loadcurve.ingest.run_facts import match_patterns, match_subfolders
-
     if matched.started:
+        from loadcurve.ingest.fact_columns import add_starts
+
         add_starts(matched)
-    facts += match_patterns(given.patterns, reports)
-    facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in _runs(matched)})
-    if reports:
+    if given.patterns:
+        from loadcurve.ingest.run_facts import match_patterns
+
+        facts += match_patterns(given.patterns, reports)
+    runs = {run["run_id"]: run for run in _runs(matched)}
+    if len(runs) > 1:
+        names = {run: _name(reports[run], str(runs[run].get("label") or ""), given) for run in reports}
+        found = group_runs(names, _known(runs, facts))
+        matched.origins += [GROUPED + note for note in found.notes]
+        if found.columns:
+            from loadcurve.ingest.fact_columns import Fact
+
+            facts += [
+                Fact(run, column, level, "names of files")
+                for column, levels in found.columns.items()
+                for run, level in levels.items()
+            ]
+    if facts and reports:
+        from loadcurve.ingest.fact_columns import add_facts
+
         add_facts(matched, facts)
+
+
+def _name(path: PurePosixPath, label: str, given: GivenFactors) -> list[str]:
+    """Return the parts of a run's name without what names a given factor or repeat."""
+    parts = [*path.parts[:-1], stem(path.name), label]
+    for column, pattern in given.patterns.items():
+        if column == "repeat" or column not in SCHEMAS["runs"].columns:
+            parts = [re.sub(pattern, " ", part) for part in parts]
+    return parts
+
+
+def _known(runs: dict[str, dict], facts: "Sequence[Fact]") -> dict[str, dict[str, object]]:
+    """Return what distinguishes each run from others: columns that its report prints, and given factors."""
+    schema = SCHEMAS["runs"].columns
+    known = {
+        run: {name: value for name, value in row.items() if name in _DISTINGUISHING or name not in schema}
+        for run, row in runs.items()
+    }
+    for fact in facts:  # what is printed counts most, then the first
+        if (printed := known[fact.run_id].get(fact.column)) is None or printed != printed:
+            known[fact.run_id][fact.column] = fact.value
+    return known
 
 
 def _runs(matched: Matched) -> list[dict]:
     runs = matched.tables.get("runs", ())
     return list(runs) if isinstance(runs, Sequence) else runs.to_dict("records")
-
-
-def _note_repeats(matched: Matched) -> None:
-    """Report runs that will count as repeats of one point, because nothing known distinguishes them."""
-    known = SCHEMAS["runs"].columns
-    runs = [run for run in _runs(matched) if not run.get("repeat", 0) >= 1]
-    points = Counter(
-        tuple(str(value) for name, value in run.items() if name in _DISTINGUISHING or name not in known) for run in runs
-    )
-    if several := sum(count for count in points.values() if count > 1):
-        matched.origins.append(
-            f"repeats: {several:,} runs have the same load as another and differ in no other known factor, so they "
-            f"count as repeats; if they differ, name the factor in {FACTORS} or by a pattern on file names"
-        )

@@ -6,8 +6,7 @@ A fact that a report prints always counts.  The others are used in this order:
    of a report, or the name of its run.  Any column of ``runs`` may follow, and any other, which is a factor.  A row may
    also name a file of a monitor, with the column `host` alone.
 2. Patterns on file names, such as ``{"connections": r"c(\d+)"}``.
-3. The first-level subfolders: their names are the variants if they hold reports with the same names, and the repeats
-   if they are numbered, such as ``r1`` and ``r2``.
+3. The names of files and folders, grouped by `loadcurve.ingest.grouping`.
 """
 
 import csv
@@ -15,8 +14,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-
-import pandas as pd
 
 from loadcurve.errors import ParseError, ValueRuleError, printable, refuse
 from loadcurve.ingest.clean import decode
@@ -28,7 +25,6 @@ from loadcurve.ingest.run_names import stem
 from loadcurve.paths import shown
 
 _NAMING = ("study", "run_id", "source", "generator")  # columns that loadcurve fills
-_NUMBERED = lazy_regex(r"(?:r|run|rep|repeat|repetition|try)?[-_ .]?([0-9]{1,4})", re.IGNORECASE)
 _FACTOR = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
@@ -183,51 +179,14 @@ def match_patterns(patterns: Mapping[str, str], runs: Mapping[str, PurePosixPath
         found = [Fact(run, name, match[group], origin) for run, match in matches.items() if match and match[group]]
         if not found:
             raise ValueRuleError(f"factor {name}", "a pattern that matches the name of a report", pattern)
+        if name == "repeat" and not all(fact.value.isdecimal() for fact in found):
+            continue  # words that count as repeats, such as dates
         for fact in found:
             if rule := broken_rule(name, fact.value):
                 rule = f"{rule}, as its pattern finds it in {runs[fact.run_id]}"
                 raise ValueRuleError(f"factor {name}", rule, fact.value)
         facts += found
     return facts
-
-
-def match_subfolders(runs: Mapping[str, PurePosixPath], connections: Mapping[str, object]) -> list[Fact]:
-    """Return variant or repeat of runs, if first-level subfolders hold reports with the same names.
-
-    A folder for each level, such as ``c64/a.txt, c64/b.txt, c128/a.txt``, is no variant: all its reports have the same
-    connections, and those of other folders have others.
-
-    Parameters
-    ----------
-    runs : mapping of str to pathlib.PurePosixPath
-        Name of each run -> the file of its report, relative to the folder.
-    connections : mapping of str to object
-        Name of each run -> its connections, as far as they are known.
-
-    Examples
-    --------
-    >>> runs = {name: PurePosixPath(name + ".txt") for name in ("nginx/c1", "nginx/c2", "apache/c1", "apache/c2")}
-    >>> [fact.value for fact in match_subfolders(runs, {})]
-    ['nginx', 'nginx', 'apache', 'apache']
-    """
-    folders: dict[str, list[str]] = {}
-    names: dict[str, set[str]] = {}
-    for run, path in runs.items():
-        if len(path.parts) < 2:
-            return []
-        folders.setdefault(path.parts[0], []).append(run)
-        names.setdefault(path.parts[0], set()).add(PurePosixPath(*path.parts[1:-1], stem(path.name)).as_posix())
-    shared = set.intersection(*names.values()) if len(names) > 1 else set()
-    if not shared or max(map(len, names.values())) < 2:
-        return []
-    levels = [{connections[run] for run in of if pd.notna(connections.get(run))} for of in folders.values()]
-    if all(len(level) == 1 for level in levels) and len(set().union(*levels)) == len(levels):
-        return []
-    numbered = {folder: _NUMBERED.fullmatch(folder) for folder in folders}
-    origin = "first-level subfolders, which hold reports with the same names"
-    if all(numbered.values()):
-        return [Fact(run, "repeat", match[1], origin) for f, match in numbered.items() if match for run in folders[f]]
-    return [Fact(run, "variant", printable(folder), origin) for folder, of in folders.items() for run in of]
 
 
 def _header_fault(columns: list[str]) -> tuple[str, str] | None:

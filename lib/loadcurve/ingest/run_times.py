@@ -12,7 +12,7 @@ import pandas as pd
 from loadcurve.errors import printable
 from loadcurve.ingest.on_disk import OnDisk
 from loadcurve.ingest.parsed import Tables
-from loadcurve.ingest.raw_file import Matched, Note, Placement, RawFile
+from loadcurve.ingest.raw_file import NOT_ATTACHED, Matched, Note, Placement, RawFile
 from loadcurve.ingest.row_times import span_of, times_of
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def note_files(matched: Matched, notes: Sequence[Note]) -> None:
     if how["lost"]:
         why = "their times are outside all runs" if matched.timed else "the reports print no start time"
         matched.warnings.append(
-            f"{_listed(how['lost'])}: left out, because no report has the same name or is alone in the folder, and "
+            f"{NOT_ATTACHED}{_listed(how['lost'])}, because no report has the same name or is alone in the folder, and "
             f"{why}; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
             "name the start of each run in factors.csv (started_at), or name the time zone of the file "
             "(timezone=, --timezone)"

@@ -16,7 +16,7 @@ from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
-from loadcurve.ingest.start_lines import add_starts
+from loadcurve.ingest.start_lines import add_labels, add_starts
 
 _MANY_LINES = 1_000_000
 _SAMPLE = 1 << 12  # characters
@@ -87,7 +87,8 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
     if len(found) == 1:
-        parsed = add_options(add_starts(parsed, text, found[0][1], timezone), text)
+        first = found[0][1]
+        parsed = add_labels(add_options(add_starts(parsed, text, first, timezone), text), text, first)
     if len(selected) == len(found):
         return parsed
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in

@@ -1,14 +1,25 @@
-"""The start of runs whose reports print none, from the lines that a script wrote around them: ``date; wrk …``."""
+"""The start and the name of runs whose reports print none, from lines that a script wrote around them.
 
+Such as the output of ``date; echo "== c=64 run 2 =="; wrk …``.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 1_000_000  # characters; a report of a load generator is short
 _LONGEST = 100  # characters of a line with a time
+_HEADING = lazy_regex(
+    r"^[ \t]*(?:={2,}|>{2,}|#{1,6}(?!\[)|([*-]{2,})(?=.*[*-]{2}[ \t]*$))[ \t]*([^\W_].*?)[ \t]*[=<#*-]*[ \t]*$",
+    re.MULTILINE,
+)
+_COMMAND = r"^[ \t]*(?:[$#%>+][ \t]*)?(?:\S*/)?{tool}[ \t](?=.*(?:-|://))(.*)$"
+_SCRIPT = lazy_regex(r"^[ \t]*script: ([^\s]+)$", re.MULTILINE)
 _OVERLAP_S = 2.0  # `date` prints whole seconds, and so do the headings of some tools
 
 
@@ -50,6 +61,28 @@ def add_starts(parsed: Parsed, text: str, first: int, timezone: str = "UTC") -> 
     known = [{**run, "started_at": datetime.fromtimestamp(at, UTC)} for run, at in zip(runs, starts, strict=True)]
     others = {name: parsed.tables.rows(name) for name in parsed.tables}
     return replace(parsed, tables=Tables({**others, "runs": known}))
+
+
+def add_labels(parsed: Parsed, text: str, first: int) -> Parsed:
+    """Return what was parsed with a `label` for each run, if the text has a heading or a command before each report.
+
+    The script that a report of k6 names is a label too; parameters are those of `add_starts`.
+    """
+    runs = parsed.tables.rows("runs") if "runs" in parsed.tables else ()
+    if not isinstance(runs, Sequence) or not runs or len(text) > _MOST:
+        return parsed
+    labels = [""] * len(runs)
+    for pattern in (_HEADING, re.compile(_COMMAND.format(tool=re.escape(parsed.tool)), re.MULTILINE), _SCRIPT):
+        found = list(pattern.finditer(text))
+        if len(found) == len(runs) and (found[0].start() < first or pattern is _SCRIPT):
+            texts = (
+                " ".join(word for word in match[match.lastindex or 0].split() if "://" not in word) for match in found
+            )
+            labels = [f"{label} {text}".strip() for label, text in zip(labels, texts, strict=True)]
+    if not any(labels):
+        return parsed
+    named = [{**run, "label": label[:_LONGEST]} for run, label in zip(runs, labels, strict=True)]
+    return replace(parsed, tables=Tables({**{n: parsed.tables.rows(n) for n in parsed.tables}, "runs": named}))
 
 
 def _times(text: str, timezone: str) -> list[tuple[int, float]]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve import tables
@@ -13,6 +13,7 @@ from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.paths import data_name, is_own_file, is_plain
@@ -100,15 +101,15 @@ def read(
     if in_a_folder:
         studies_read.add(data_name(path))
         record_reads([file for file in files_of(path, follow) if is_plain(file)])
-    if GivenFactors.of(factors) and (recorded or not in_a_folder):
-        raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
+    if GivenFactors.of(factors) and (recorded or is_own_file(path / SOURCE, follow=follow)):
+        raise ValueRuleError("factors", "given for raw files only", printable(str(path)))
     if recorded:
         return _read_study(path, follow)
     if is_own_file(path / SOURCE, follow=follow):
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
-    return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints)
+    return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints, factors)
 
 
 def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
@@ -134,7 +135,7 @@ def _read_study(path: Path, follow: bool) -> Parsed:
     return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
 
 
-def _read_checked_file(path: Path, hints: Hints) -> Parsed:
+def _read_checked_file(path: Path, hints: Hints, factors: Factors) -> Parsed:
     """Return the tables of one file, complete as declared, with its name in the column `source`."""
     try:
         parsed = read_file(path, hints)
@@ -142,8 +143,19 @@ def _read_checked_file(path: Path, hints: Hints) -> Parsed:
         check_no_runs_csv(path, error)
         raise
     source = printable(str(path))
-    checked = {name: tables.check(name, parsed.tables[name].assign(source=source)) for name in parsed.tables}
-    return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+    reports = parsed.tables.count("runs") if "runs" in parsed.tables else 0
+    if reports > 1 or (reports and factors):  # runs as those of a folder
+        from loadcurve.ingest.raw_folder import read_raw_folder
+
+        matched = read_raw_folder([RawFile(PurePosixPath(path.name), source, parsed.tables)], path, factors)
+        parsed = Parsed(
+            parsed.tool, matched.tables, (*parsed.warnings, *matched.warnings), parsed.version, tuple(matched.origins)
+        )
+    checked = {
+        name: tables.check(name, parsed.tables[name].assign(source=source), extra=name == "runs")
+        for name in parsed.tables
+    }
+    return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version, parsed.origins)
 
 
 def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:

@@ -15,6 +15,7 @@ RUNS = Table(
         "tool_version": name("Version as the tool itself prints it."),
         "variant": name("Variant of the system under test, a factor of the study."),
         "repeat": count("Repetition of the same point, from 1."),
+        "label": name("Heading or command before the report, or the script that it names."),
         "url": name("Requested URL, as the tool prints it."),
         "server_software": name("Server software, as the server reports it."),
         "tls": name("TLS protocol and cipher, as the tool prints them."),

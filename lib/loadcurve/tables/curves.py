@@ -16,6 +16,7 @@ _ASKED = (
     "study", "record", "variant", "connections", "tool", "tool_version", "generator", "threads", "target_rate_rps",
     "tls", "url", "document_bytes", "keep_alive", "server_software", "server_cpu", "generator_cpu",
 )  # fmt: skip
+_NEVER_JOINED = ("tool",)  # tools differ so much that loads of several are no curve
 _MAX_LISTED = 4  # maximum number of levels listed in a message
 
 
@@ -59,7 +60,8 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         known = known.loc[:, ~known.columns.duplicated()]
     keys: list[str] = []
     for name in known:
-        if name != over and _differs(known, [*keys, over], name, runs):
+        several = name in _NEVER_JOINED and len(known[name].dropna().unique()) > 1
+        if name != over and (several or _differs(known, [*keys, over], name, runs)):
             keys.append(name)
     others = [name for name in keys if name != "variant"]
     short = {name: name.rpartition(".")[2] for name in others}

@@ -12,6 +12,10 @@ LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
 """Column of the load -> name of the loop."""
 
 
+OPEN_LOOP_TOOLS = ("vegeta", "wrk2")
+"""Tools that always send at a rate: without it, their connections are no load."""
+
+
 def load_column(runs: pd.DataFrame) -> str:
     """Column along which the load of the runs varies: the offered rate of an open loop, else the connections.
 
@@ -34,10 +38,14 @@ def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     >>> {load: len(rows) for load, rows in split_by_load(runs).items()}
     {'connections': 1, 'target_rate_rps': 2}
     """
+    unknown = pd.Series(False, runs.index)
+    if "tool" in runs:
+        rates = runs["target_rate_rps"] if "target_rate_rps" in runs else pd.Series(float("nan"), runs.index)
+        unknown = runs["tool"].isin(OPEN_LOOP_TOOLS) & rates.isna()
     if (load := load_column(runs)) == "connections":
-        return {load: runs}
+        return {load: runs[~unknown]} if unknown.any() and not unknown.all() else {load: runs}
     is_open = runs["target_rate_rps"].notna()
-    parts = {"connections": runs[~is_open], load: runs[is_open]}
+    parts = {"connections": runs[~is_open & ~unknown], load: runs[is_open]}
     return {load: rows for load, rows in parts.items() if len(rows)}
 
 

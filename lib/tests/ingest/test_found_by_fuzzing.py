@@ -48,6 +48,8 @@ MPSTAT = (
         ("sadf:json", '{"sysstat": {"hosts": []}}', 1),
         ("sadf:json", '{"sysstat": {"hosts": [{"restarts": 5}]}}', 1),
         ("sadf:json", '{"sysstat": {"hosts": [{"restarts": [{"boot": 5}]}]}}', 1),
+        ("ab", "Connection Times (ms)\n<th>Total</th>\n", 2),
+        ("gatling:log", "REQUEST\t\tHome\t1795369836806\t17953865386397117\tOK\t \n", 0),
         ("pidstat", "\n22:33:25  UID  PID  Command\n22:33:27  65534  11162  23.00 nginx\n", 2),
     ],
 )

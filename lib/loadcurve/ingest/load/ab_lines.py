@@ -228,8 +228,10 @@ class Reader:
         return self._take_report(joined, report) or self._unknown(line, report)
 
     def _take_row(self, report: Report, label: str, numbers: list[str]) -> bool:
-        if label in report.phases or any(not re.fullmatch(REAL, token) for token in numbers):
-            self._cursor.fail(f"{report.columns} numbers in ms in the one line of {label!r}", " ".join(numbers))
+        if label in report.phases or len(numbers) not in (3, 5) or not all(re.fullmatch(REAL, t) for t in numbers):
+            self._cursor.fail(
+                f"{report.columns or '3 or 5'} numbers in ms in the one line of {label!r}", " ".join(numbers)
+            )
         if not self._leave_out(report):
             report.phases[label] = (numbers, self._cursor.number)
         if label == "Total":

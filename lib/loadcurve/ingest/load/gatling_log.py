@@ -150,8 +150,9 @@ def _requests(columns: dict[str, pa.ChunkedArray], warnings: list[str]) -> tuple
         raise ParseError(0, "OK or KO for each request", ", ".join(names)[:60])
     failed = np.array([name.strip() == "KO" for name in names])[states]
     start, end = (columns[name].to_numpy() for name in ("start", "end"))
-    if (start < 10**12).any() or (start >= 10**13).any():
-        raise ParseError(0, "times in ms since 1970", str(start.min()))
+    for times, wrong in ((start, (start < 10**12) | (start >= 10**13)), (end, end >= 10**13)):
+        if wrong.any():
+            raise ParseError(0, "times in ms since 1970", str(times[wrong][0]))
     latency = (end - start) / 1000.0
     if (never := (end < start)).any():
         warnings.append(f"{never.sum()} requests end before they start, or never, and have no response time")

@@ -1,0 +1,138 @@
+"""The first lines of an answer: what limits the system, how the runs were grouped, and what was not used."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.cells import connections_words, interval_words, objective_words, shown
+from loadcurve.analysis.curve import Curve, Result
+from loadcurve.audit import Verdict
+from loadcurve.ingest.grouping import GROUPED
+from loadcurve.ingest.raw_file import NOT_ATTACHED
+from loadcurve.tables.loads import OPEN_LOOP_TOOLS
+
+_TRUST = {
+    "error": "Do not rely on it: see the verdict.",
+    "warning": "Use it with care: see the verdict.",
+    "unchecked": "Nothing could be checked.",
+}
+_LOADS = {"connections": ("number", "of connections"), "target_rate_rps": ("offered rate", "")}
+
+
+def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
+    """Return the capacity or the highest throughput, what limits it, and how far to trust it.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        Curves of one analysis; of several, the one with the highest capacity or throughput counts.
+    verdict : Verdict
+        Of the audit.
+    """
+    name = "capacity_throughput" if any("capacity_throughput" in curve for curve in curves) else "peak"
+    known = [curve for curve in curves if name in curve]
+    if not known:
+        return "No throughput over a known load: see Not computed."
+    best = max(known, key=lambda curve: curve[name].value)
+    result = next(each for each in best.results if each.name == name)
+    where = f" of {len(known)} curves, by {best.variant}" if len(known) > 1 else ""
+    limit = best.bottleneck or "What limits it was not measured"
+    limit = "What limits it is not known: see Bottleneck" if limit.startswith("Not known") else limit
+    if name == "peak":
+        at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
+        said = f"Highest throughput{where}: {_value(result)} at {_load(at, best.load)}{_few_repeats(best, at)}."
+    else:
+        capacity = next(each for each in best.results if each.name == "capacity")
+        at = capacity.estimate.value
+        goals = objective_words(capacity.label).partition(" under ")[2]
+        said = f"Capacity under {goals}{where}: {_load(at, best.load)}, {_value(result)}{_few_repeats(best, at)}."
+    trust = _TRUST.get(verdict.severity, "")
+    return " ".join(filter(None, [said, f"{limit[0].upper()}{limit[1:]}.", trust]))
+
+
+def grouping_sentence(curves: Sequence[Curve], origins: Iterable[str]) -> str:
+    """Return how many runs each point has, and what distinguishes them, with the options that change it.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        All curves.
+    origins : iterable of str
+        Those of `Parsed`, of which the ones that begin with `GROUPED` are decisions.
+    """
+    measured = [curve for curve in curves if len(curve.levels)]
+    if not measured:
+        return ""
+    repeats = pd.concat([curve.levels["runs"] for curve in measured])
+    levels = max(len(curve.levels) for curve in measured)
+    noun, of = _LOADS[measured[0].load]
+    least, most = int(repeats.min()), int(repeats.max())
+    each = f"{least}" if least == most else f"{least} to {most}"
+    points = f"{_number(len(measured), 'curve')} × {_number(levels, noun)} {of}".strip()
+    counted = f"{points}; repeats of each: {each}"
+    return "; ".join([counted, *(line.removeprefix(GROUPED) for line in origins if line.startswith(GROUPED))])
+
+
+def not_used_sentences(
+    finished: pd.DataFrame, runs: pd.DataFrame, curves: Sequence[Curve], warnings: Iterable[str], not_read: int
+) -> Iterator[str]:
+    """Yield a sentence for everything that was read or named and does not count, with what would make it count.
+
+    Parameters
+    ----------
+    finished : pandas.DataFrame
+        Finished runs, one row for each, numbered in the column `row`.
+    runs : pandas.DataFrame
+        All rows of ``runs``.
+    curves : sequence of Curve
+        All curves, of which the runs that they use are known.
+    warnings : iterable of str
+        Those of `Parsed`.
+    not_read : int
+        Number of files that could not be read.
+    """
+    used = {row for curve in curves for row in curve.runs["row"]}
+    for tool, rows in finished[~finished["row"].isin(used)].groupby(finished["tool"].fillna("an unknown tool")):
+        yield f"{_number(len(rows), 'run')} of {tool}: {_why_unused(str(tool), rows)}"
+    status = runs["status"].fillna("finished")
+    for name, rows in runs[status.ne("finished")].groupby(status):
+        reasons = rows["reason"].dropna() if "reason" in rows else pd.Series(dtype=str)
+        why = f": {reasons.iloc[0]}" if len(reasons) else ""
+        yield f"{_number(len(rows), 'run')} {name}{why}"
+    yield from (line for line in warnings if line.startswith(NOT_ATTACHED))
+    if not_read:
+        yield f"{_number(not_read, 'file')} could not be read: listed below under Not read"
+
+
+def _why_unused(tool: str, rows: pd.DataFrame) -> str:
+    if not rows["throughput_rps"].gt(0).fillna(False).any():
+        return "the report prints no throughput"
+    if tool in OPEN_LOOP_TOOLS:
+        return (
+            f"{tool} sends at a rate, which the report does not print: put the rate into the file names and add "
+            "--factor 'target_rate_rps=R([0-9]+)', or name it in the column target_rate_rps of a factors.csv"
+        )
+    return (
+        f"{tool} prints no connections: put them into the file names and add --factor 'connections=c([0-9]+)', or name "
+        "them in the column connections of a factors.csv"
+    )
+
+
+def _few_repeats(curve: Curve, at: float) -> str:
+    runs = int(curve.levels.loc[curve.levels[curve.load] == at, "runs"].iloc[0])
+    return "" if runs > 2 else f" (measured {'once' if runs == 1 else 'twice'})"
+
+
+def _value(result: Result) -> str:
+    estimate = result.estimate
+    narrow = not np.isnan(estimate.lo)
+    return f"{shown(estimate.value, result.unit)}{f' {interval_words(estimate, result.unit)}' if narrow else ''}"
+
+
+def _load(at: float, load: str) -> str:
+    return connections_words(at) if load == "connections" else f"{shown(at, 'rps')} offered"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
