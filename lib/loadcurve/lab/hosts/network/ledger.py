@@ -61,12 +61,8 @@ class Ledger:
     def record(self, *resources: Resource) -> None:
         """Record resources that are about to be created.
 
-        Raises
-        ------
-        ValueRuleError
-            When a name does not begin with the launch's tag.
-        LabError
-            When the resource exists already, because then it belongs to somebody else.
+        Raises ValueRuleError when a name does not begin with the launch's tag, and LabError when the resource exists
+        already, because then it belongs to somebody else.
         """
         for resource in resources:
             if exists(check_resource(resource, self.tag)):
@@ -188,12 +184,8 @@ def _boot() -> str:
 def runtime_folder(folder: Path | None = None) -> Path:
     """Return the folder of the ledgers, created if needed.
 
-    ``/run/loadcurve`` for root, else in the user's runtime folder.
-
-    Raises
-    ------
-    LabError
-        When it is not a folder that belongs to this user.
+    ``/run/loadcurve`` for root, else in the user's runtime folder.  Raises LabError when it is not a folder that
+    belongs to this user.
     """
     if folder is None:
         own = os.environ.get("XDG_RUNTIME_DIR")
