@@ -183,7 +183,7 @@ def _read_one(folder: Path, study: Study, parts: Parts) -> None:
         "connections": run.factors.get("connections"),
     }
     parts.frames["runs"].append(of_run(pd.DataFrame([row]), run))
-    parts.warnings.append(f"{shown(folder)}: {run.status}: {run.reason or 'the launcher ended'}")
+    parts.warnings.append(f"{shown(folder)}: {run.status}: {run.reason or 'a launch is at work on it, or was killed'}")
 
 
 def _ingested(parts: Parts, folder: Path, names: Iterable[str] = RAW) -> Ingested:

@@ -18,10 +18,7 @@ OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", "record.sh", "guest.sh",
 def read_manifest(study_folder: Path) -> dict[str, str]:
     """Return run_id → seal of the run's `run.json`, empty for an unfinished run; no entries without a manifest.
 
-    Raises
-    ------
-    ParseError
-        When the file does not have the form that `list_run` writes.
+    Raises ParseError when the file does not have the form that `list_run` writes.
     """
     path = study_folder / NAME
     if not path.exists():
@@ -46,14 +43,8 @@ def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
 def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield each run, file and link for which manifest and folder differ: its name, and a description.
 
-    A run that was begun and has no record yet is not one of them: a launch lists each run before it makes the folder.
-
-    Parameters
-    ----------
-    study_folder : pathlib.Path
-        Folder of the study.
-    found : mapping of str to str
-        Runs in the folder that have a record: run_id → seal.
+    `found` are the runs in the folder that have a record: run_id → seal.  A run that was begun and has no record yet is
+    no difference: a launch lists each run before it makes the folder.
     """
     listed, links = read_manifest(study_folder), dict(_links(study_folder))
     yield from links.items()
@@ -84,10 +75,7 @@ def _links(study_folder: Path) -> Iterator[tuple[str, str]]:
 def accepted(study: Study) -> Mapping[str, str]:
     """Return the key ``accept`` of the section ``audit``: name of a run or file that differs → the reason.
 
-    Raises
-    ------
-    LoadcurveError
-        When it is no mapping of names to reasons.
+    Raises LoadcurveError when it is no mapping of names to reasons.
     """
     reasons = study.audit.get("accept", {})
     if not isinstance(reasons, Mapping) or not all(isinstance(v, str) and v.strip() for v in reasons.values()):

@@ -90,10 +90,7 @@ def read_run(path: Path) -> Run:
 def read_json(path: Path) -> tuple[str, Any]:
     """Read a JSON file strictly; return its text and its values.
 
-    Raises
-    ------
-    ParseError
-        When the file does not exist, is not JSON, or has a duplicate key in a mapping.
+    Raises ParseError when the file does not exist, is not JSON, or has a duplicate key in a mapping.
     """
     try:
         text = _text(path)

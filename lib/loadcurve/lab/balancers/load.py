@@ -24,23 +24,9 @@ _COMPRESSED_FROM_BYTES = 65_536
 def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     """Write the files of rules, load them, and at the end keep what the kernel holds and remove them.
 
-    Parameters
-    ----------
-    rules : Rules
-        What to load.
-    executor : Executor
-        In a namespace that the laboratory made.
-
-    Yields
-    ------
-    Command
-        As it ran; ``NAME.TOOL.rules.txt`` has the rules as the tool prints them, which `Rules.load` takes again.
-        Long files are compressed at the end (``.xz``); `Command.unpacked` names the one that it loads.
-
-    Raises
-    ------
-    LabError
-        When the host is not such a namespace, or the kernel refuses them.
+    Yields the command as it ran.  ``NAME.TOOL.rules.txt`` has the rules as the tool prints them, which `Rules.load`
+    takes again.  Long files are compressed at the end (``.xz``); `Command.unpacked` names the one that it loads.
+    Raises LabError when the host is no namespace that the laboratory made, or the kernel refuses them.
     """
     if "netns" not in executor.host.prefix:
         raise LabError(f"rules are loaded only in a namespace of the laboratory, not on host {executor.host.name}")

@@ -25,12 +25,7 @@ _SEEDS = 20_000
 def jhash(data: bytes, seed: int | np.ndarray) -> int | np.ndarray:
     """Return the hash of 1 or more bytes as the kernel's `jhash` does (include/linux/jhash.h; B. Jenkins, lookup3.c).
 
-    Parameters
-    ----------
-    data : bytes
-        What to hash.
-    seed : int or numpy.ndarray of int64
-        0 to 2^32 − 1; of an array the result is the hash by each.
+    `seed` is 0 to 2^32 − 1, or an array of such numbers (int64) for the hash by each.
 
     Examples
     --------

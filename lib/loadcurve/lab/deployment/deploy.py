@@ -81,27 +81,11 @@ def deploy(
     remote: Mapping[str, Programs] | None = None,
     addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> Deployment:
-    """Return what runs for one point.
+    """Return what runs for one point on the hosts of its topology: ``local`` alone on loopback.
 
-    Parameters
-    ----------
-    settings : StudyFile
-        Its sections.
-    slots : mapping of str to HostSlot
-        Hosts of its topology by name; ``local`` alone on loopback.
-    programs : Programs
-        Where programs are that have no one name.
-    remote : mapping of str to Programs, optional
-        The same on machines by ssh, by their URLs; of one that is not there `programs` holds.
-    addresses : mapping of str to str
-        As in `Deployment`.
-
-    Raises
-    ------
-    ValueRuleError
-        When the sections do not fit the hosts.
-    LabError
-        When a program or a module is missing on a host.
+    `programs` says where programs are that have no one name, and `remote` the same of machines by ssh, by their URLs;
+    `addresses` is as in `Deployment`.  Raises ValueRuleError when the sections do not fit the hosts, and LabError when
+    a program or a module is missing on a host.
     """
     if settings.functions.balancer:
         return Deployment(slots, (), None, "", (), (), {}, functions=function_test(settings.functions))

@@ -12,19 +12,7 @@ from loadcurve.lab.study_file.hosts import HostSection
 
 
 def fault_of(section: FaultSection, service: str, port: int, address: str) -> Fault:
-    """Return the fault of a section that names one.
-
-    Parameters
-    ----------
-    section : FaultSection
-        What the study says.
-    service : str
-        The server to which it happens.
-    port : int
-        The server's.
-    address : str
-        The server's.
-    """
+    """Return the fault of a section that names one; service, port and address are of the server to which it happens."""
     kind = faults.FAULTS[section.kind]
     role = section.host.rstrip("0123456789")
     return kind.make(section.chosen[1], FaultTarget(service, port, role, address))
@@ -35,16 +23,8 @@ def links_with(
 ) -> dict[str, LinkConditions]:
     """Return the links' conditions with those of a fault on a host: each of its links keeps what is set, or is worse.
 
-    Parameters
-    ----------
-    fault : Fault, optional
-        What happens; None, or one that is of no link, changes nothing.
-    host : str
-        To which it happens.
-    links : mapping of str to LinkConditions
-        As a study names them: of a host, of a network, or of one link.
-    topology : Topology
-        Of the study.
+    Links are named as a study names them: of a host, of a network, or one link.  None, or a fault that is of no link,
+    changes nothing.
     """
     if fault is None or (worse := fault.link) is None:
         return dict(links)

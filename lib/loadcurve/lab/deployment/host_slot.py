@@ -75,12 +75,7 @@ def share_processors(names: tuple[str, ...], cpus: tuple[int, ...]) -> dict[str,
 def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
     """Hosts of a point as its deployment sees them, before any network is made.
 
-    Parameters
-    ----------
-    settings : StudyFile
-        Its sections.
-    block : str
-        Addresses of the laboratory's own networks, see `network.unused_block`.
+    `block` has the addresses of the laboratory's own networks, see `network.unused_block`.
     """
     topology = settings.topology
     here = tuple(sorted(os.sched_getaffinity(0)))

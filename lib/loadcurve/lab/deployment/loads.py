@@ -52,25 +52,8 @@ def loaders(
 ) -> tuple[Loader, ...]:
     """Return the generators of all clients: the load divided exactly, every root loaded by as many of them.
 
-    Parameters
-    ----------
-    section : LoadSection
-        What the study says.
-    clients : tuple of HostSlot
-        On which hosts.
-    roots : tuple of str
-        URLs of the servers that are loaded alike.
-    limit_s : float
-        Outer time limit; 0 for the generator's own.
-    suffix : str
-        Of the names of their files.
-    addresses : mapping of str to str
-        Host and port of each root that names its host → its checked address.
-
-    Raises
-    ------
-    ValueRuleError
-        When there are fewer generators than servers to load.
+    `limit_s` is the outer time limit, 0 for the generator's own; `suffix` ends the names of their files; `addresses` is
+    as in `Deployment`.  Raises a ValueRuleError when there are fewer generators than servers to load.
     """
     places = [site for site in clients for _ in range(section.processes)]
     if len(places) % len(roots):

@@ -22,20 +22,9 @@ _BUSY, _STEAL = (1, 2, 3, 6, 7), 8
 def sample(folder, own, below=False):
     """Return the CPU time used so far by processes and on processors.
 
-    Parameters
-    ----------
-    folder : str
-        The run's folder: processes that work in it belong to the run, with their sessions.
-    own : iterable of int
-        Processes of the launcher, which belong to the run.
-    below : bool
-        Whether their descendants belong to it as well.
-
-    Returns
-    -------
-    dict
-        ``at_s`` (monotonic), ``other_s`` and ``run_s`` (sums over processes, with their ended children), ``cpus``
-        (number → busy and steal, in s).
+    Processes that work in the run's folder belong to the run, with their sessions; so do those of the launcher (`own`),
+    and on request (`below`) their descendants.  The result has ``at_s`` (monotonic), ``other_s`` and ``run_s`` (sums
+    over processes, with their ended children), ``cpus`` (number → busy and steal, in s).
     """
     processes = dict(filter(None, map(_process, Path("/proc").iterdir())))
     of_run = _of_run(processes, folder, set(own), below)
@@ -52,13 +41,8 @@ def sample(folder, own, below=False):
 def between(before, after, used=()):
     """Return the CPU time used between two samples, as ``run.json`` records it for a machine.
 
-    Parameters
-    ----------
-    before, after : dict
-        As `sample` returned them.
-    used : iterable of int
-        Processors that the run uses; empty for all.  If the machine has more, others may have run on those: then their
-        time is at most the busy time of the used processors minus that of the run.
+    `used` are the processors that the run uses, all if empty.  If the machine has more, others may have run on those:
+    then their time is at most the busy time of the used processors minus that of the run.
     """
     used = sorted(map(str, used), key=int) or sorted(after["cpus"], key=int)
     busy, steal = (sum(after["cpus"][n][i] - before["cpus"][n][i] for n in used) for i in (0, 1))

@@ -78,15 +78,7 @@ def here() -> Programs:
 def there(executor: Executor) -> Programs:
     """Return the programs of a remote host; they are looked up while the executor is open, once for each nginx.
 
-    Parameters
-    ----------
-    executor : Executor
-        Executor on the remote host; error messages begin with the name of the host.
-
-    Raises
-    ------
-    LabError
-        When the lookup on the host fails.
+    Raises LabError, which begins with the name of the host, when the lookup fails.
     """
 
     @cache

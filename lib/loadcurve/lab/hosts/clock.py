@@ -21,12 +21,8 @@ def both_clocks() -> tuple[float, float]:
 def clock_step(before: tuple[float, float], after: tuple[float, float], host: str = "") -> str:
     """Return by how much a wall clock was set between two readings; empty if it was not.
 
-    Parameters
-    ----------
-    before, after : tuple of float
-        Wall clock and monotonic clock of one machine, in s.
-    host : str
-        Name of the machine; empty for this machine.
+    A reading has wall clock and monotonic clock of one machine, in s; `host` names the machine; it is empty for this
+    one.
 
     Examples
     --------

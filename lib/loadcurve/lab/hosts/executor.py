@@ -99,15 +99,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Executes commands on this machine, or in a network namespace of it, in the run's folder.
-
-    Attributes
-    ----------
-    host : Host
-        Where commands run.
-    folder : pathlib.Path
-        The run's folder.
-    """
+    """Executes commands on this machine, or in a network namespace of it, in the run's folder."""
 
     host: Host
     folder: Path

@@ -14,19 +14,8 @@ from urllib.parse import urlsplit
 def send(url, address, patience_s):
     """Send one request; return the status of the response, and its target where it is a redirect.
 
-    Parameters
-    ----------
-    url : str
-        Its host is the Host header and, for https, the server name.
-    address : str
-        Where the connection goes; empty for the host of the URL.
-    patience_s : float
-        Time limit of each step, in s.
-
-    Raises
-    ------
-    OSError, http.client.HTTPException
-        When there is no response.
+    The connection goes to the address, if one is given; the host of the URL is the Host header and, for https, the
+    server name.  `patience_s` limits each step.  Raises OSError or http.client.HTTPException when there is no response.
     """
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)

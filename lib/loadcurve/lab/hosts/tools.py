@@ -90,15 +90,10 @@ class PackageFile:
 
 
 def environment(own: Mapping[str, str] = FIXED) -> dict[str, str]:
-    """Return the whole environment of a program that the laboratory starts.
+    """Return the whole environment of a program that the laboratory starts, with the variables of its `own`.
 
-    The launcher's own may change what is measured and leave no trace in the record: a proxy (``http_proxy``), a library
+    The launcher's may change what is measured and leave no trace in the record: a proxy (``http_proxy``), a library
     (``LD_PRELOAD``), options of one tool (``GODEBUG``, ``K6_VUS``), the format of numbers (``LC_NUMERIC``).
-
-    Parameters
-    ----------
-    own : mapping of str to str
-        Variables of this program.
     """
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
     return {**passed, "PATH": SEARCH_PATH, **FIXED, **own}
@@ -119,12 +114,7 @@ def _newest_php() -> str | None:
 def version(tool: Tool, program: str = "") -> str:
     """Return the version that a tool prints: the first number with a dot in its output; empty if it prints none.
 
-    Parameters
-    ----------
-    tool : Tool
-        Tool to start.
-    program : str
-        Name or path of the program, if it differs from the tool's.
+    `program` is the name or path of the program, if it differs from the tool's.
     """
     path = which(program or tool.name)
     if path is None or not tool.version_option:

@@ -28,18 +28,10 @@ def kernel_argv(
     memory_mb: int = 256,
     registers: tuple[str, str] = (sys.executable, small_registers.__file__),
 ) -> tuple[str, ...]:
-    """Return the command of a kernel whose first process is a program of a folder.
+    """Return the command of a kernel whose first process is the program `init` of a folder, given by its absolute path.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Absolute path of the folder, where the kernel also keeps its own files (``uml``).
-    init : str
-        Name of the program.
-    memory_mb : int
-        Memory of the kernel, in MiB.
-    registers : tuple of str
-        Python and the file of `loadcurve.lab.hosts.small_registers`, which a processor with AMX needs.
+    The kernel keeps its own files there too (``uml``).  `registers` are Python and the file of
+    `loadcurve.lab.hosts.small_registers`, which a processor with AMX needs.
 
     Examples
     --------
@@ -61,17 +53,7 @@ def kernel_argv(
 def module_paths(names: Iterable[str], modules: Path = MODULES) -> tuple[str, ...]:
     """Return the paths of kernel modules in the order in which they must be loaded; modules built in are left out.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Such as ``ip_vs_rr``.
-    modules : pathlib.Path
-        Folder with one folder for the kernel's release, which has a ``modules.dep``.
-
-    Raises
-    ------
-    LabError
-        When there is no such folder.
+    `modules` has one folder for the kernel's release, with a ``modules.dep``; without it, LabError is raised.
     """
     releases: Sequence[Path] = sorted(path for path in modules.glob("*") if (path / "modules.dep").exists())
     if not releases:

@@ -15,17 +15,7 @@ _known: dict[tuple[str, str, str], str] = {}
 
 
 def version_at(executor: Executor, tool: Tool, program: str = "") -> str:
-    """Return the version that a tool prints on a host; empty if it prints none.
-
-    Parameters
-    ----------
-    executor : Executor
-        Executor on the host.
-    tool : Tool
-        Tool to start.
-    program : str
-        Name or path of the program, if it differs from the tool's.
-    """
+    """Return the version that a tool prints on a host, as `tools.version` does on this machine."""
     own = "" if program == tool.name else program
     if executor.is_here:
         return version(tool, own)

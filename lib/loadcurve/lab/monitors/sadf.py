@@ -16,17 +16,8 @@ def text_of(path: str | Path) -> str:
     """Return everything in a binary `sa` file as the JSON of ``sadf -j FILE -- -A``, times in UTC.
 
     A recording of an older format is converted first (``sadf -c``, sysstat 11.1.6 or later), as sadf advises.  A
-    truncated recording gives the intervals before its end, in JSON that is not closed.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        The recording.
-
-    Raises
-    ------
-    LabError
-        When sadf is not installed or cannot read the file; one line with its message.
+    truncated recording gives the intervals before its end, in JSON that is not closed.  Raises LabError, one line with
+    sadf's message, when sadf is not installed or cannot read the file.
     """
     sadf = which("sadf")
     if sadf is None:

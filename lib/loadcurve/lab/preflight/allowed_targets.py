@@ -18,25 +18,10 @@ _PATIENCE_S = 5.0
 def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> dict[str, str]:
     """Check every target of a study outside the laboratory's own networks; return the addresses to load.
 
-    Parameters
-    ----------
-    study : Study
-        Study to check.
-    public : bool
-        As for `check_target`.
-    ask : bool
-        Whether to send one request to each server that already runs, to find its redirect and which address responds.
-
-    Returns
-    -------
-    dict
-        Host and port of each URL that names its host → its address.  Whoever loads the target connects to this address:
-        a second lookup could find one that was not checked.
-
-    Raises
-    ------
-    LabError
-        For the first target that may not be loaded.
+    The result has the host and port of each URL that names its host → its address.  Whoever loads the target connects
+    to this address: a second lookup could find one that was not checked.  With `ask`, one request to each server that
+    already runs finds its redirect, and which address responds.  Raises LabError for the first target that may not be
+    loaded.
     """
     loaded: dict[str, None] = {}
     running: dict[str, None] = {}
@@ -110,18 +95,8 @@ def check_redirect(
     """Send one request to a checked target, check the target of its redirect, and return the address that responded.
 
     No generator follows a redirect, so a redirect to another host is an error of the study before it loads anything.
-
-    Parameters
-    ----------
-    url, allow_targets, public
-        As for `check_target`, which must have accepted `url`.
-    addresses : tuple of str
-        Addresses of the target, tried in this order.
-
-    Raises
-    ------
-    LabError
-        When no address sends a response, or the target redirects to one that may not be loaded.
+    Addresses are tried in their order; other parameters are as for `check_target`.  Raises LabError when no address
+    sends a response, or the target redirects to one that may not be loaded.
     """
     problem: Exception | None = None
     for address in addresses:

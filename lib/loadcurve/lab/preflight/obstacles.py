@@ -73,19 +73,8 @@ def deployments(
 ) -> Iterator[tuple[StudyFile, Deployment]]:
     """Yield the sections and the deployment of every point of a study, each point once.
 
-    Parameters
-    ----------
-    study : Study
-        Study with the points.
-    known, remote
-        Programs of the hosts, as for `deploy`.
-
-    Raises
-    ------
-    LoadcurveError
-        When the sections of a point do not fit its hosts; the point is named.
-    LabError
-        When a program or a module is missing on a host.
+    `known` and `remote` are as for `deploy`.  Raises LoadcurveError, which names the point, when its sections do not
+    fit its hosts, and LabError when a program or a module is missing on a host.
     """
     for point in first_points(study):
         settings = settings_of_point(study, dict(point.settings))

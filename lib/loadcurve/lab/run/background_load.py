@@ -28,20 +28,9 @@ def between(
     before: dict[str, dict],
     after: dict[str, dict],
 ) -> dict[str, dict[str, Any]]:
-    """Return the record of each machine between two samples.
+    """Return the record of each machine between two samples of `sample`.
 
     An existing server is not a process of the run and cannot be distinguished from others, so only steal is recorded.
-
-    Parameters
-    ----------
-    settings : StudyFile
-        Sections of the point.
-    deployment : Deployment
-        What runs.
-    environment : Environment
-        Its hosts.
-    before, after : dict
-        As `sample` returned them.
     """
     found = {}
     for machine in before:

@@ -27,13 +27,7 @@ def translate_disk_full() -> Iterator[None]:
 
 
 def reserve(folder: Path) -> None:
-    """Reserve `RESERVE_BYTES` in a run's folder.
-
-    Raises
-    ------
-    OSError
-        When the disk has less free space than that.
-    """
+    """Reserve `RESERVE_BYTES` in a run's folder; raise OSError when the disk has less free space than that."""
     with (folder / _NAME).open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 

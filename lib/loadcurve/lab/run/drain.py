@@ -37,13 +37,7 @@ class _Watched:
 
 
 def limit_s(settings: StudyFile) -> float:
-    """Return the longest wait, in s: one request on each connection, one after the other.
-
-    Parameters
-    ----------
-    settings : StudyFile
-        Sections of the point.
-    """
+    """Return the longest wait for a point, in s: one request on each connection, one after the other."""
     each_s = _REQUEST_S + settings.server.work_s
     return min(MAX_LIMIT_S, MIN_LIMIT_S + settings.load.connections * each_s)
 
@@ -53,20 +47,7 @@ def wait_until_idle(settings: StudyFile, deployment: Deployment, environment: En
 
     The balancer comes first, because its requests go on to the servers; then each server.  An existing server on a
     host whose sockets cannot be read gets one request instead: if it handles requests in order, that response is last.
-
-    Parameters
-    ----------
-    settings : StudyFile
-        Sections of the point.
-    deployment : Deployment
-        What runs.
-    environment : Environment
-        Its hosts.
-
-    Yields
-    ------
-    str
-        A sentence for each host that was not idle in time.
+    Yields a sentence for each host that was not idle in time.
     """
     deadline = time.monotonic() + limit_s(settings)
     for watched in _watched(settings, deployment):

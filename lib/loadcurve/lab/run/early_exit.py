@@ -14,12 +14,7 @@ _MIN_RATIO = 0.95
 def ended_early(generators: Iterable[Command], seconds: float) -> list[str]:
     """Return a warning for each generator that sent its load for less than the requested duration.
 
-    Parameters
-    ----------
-    generators : iterable of Command
-        As they ended.
-    seconds : float
-        How long each was to last, in s; 0 where requests end them.
+    `seconds` is how long each was to last; 0 where requests end them.
     """
     found = []
     for command in generators:

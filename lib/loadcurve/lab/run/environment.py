@@ -69,19 +69,7 @@ def log_in(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh.Conn
 def prepared(
     settings: StudyFile, deployment: Deployment, folder: Path, logins: Mapping[str, ssh.Connection]
 ) -> Iterator[Environment]:
-    """Create the hosts of a run, and remove them at the end.
-
-    Parameters
-    ----------
-    settings : StudyFile
-        Sections of the point.
-    deployment : Deployment
-        What runs on them.
-    folder : pathlib.Path
-        Of the run.
-    logins : mapping of str to Connection
-        As `log_in` yields them.
-    """
+    """Create the hosts of a run, and remove them at the end; `logins` are as `log_in` yields them."""
     with contextlib.ExitStack() as stack:
         recipe = settings.topology.recipe
         ledger, setup_log = None, network.SetupLog()

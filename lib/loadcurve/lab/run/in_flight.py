@@ -20,16 +20,9 @@ _CONNECTING, _CONNECTED = "02", "03"
 def count_tcp(text, ports, open_too):
     """Return the number of sockets with a request on some ports, or None where nothing listens on any of them.
 
-    Parameters
-    ----------
-    text : str
-        ``/proc/net/tcp`` and ``/proc/net/tcp6``.
-    ports : iterable of int
-        Ports of the server.
-    open_too : bool
-        Whether a connection that is open on both sides counts.  It must not where a proxy keeps idle connections to
-        its servers, or where others use the server too.  Then only connections that the client has closed and the
-        server has not (CLOSE-WAIT), and those in the accept queue, count.
+    `text` is ``/proc/net/tcp`` and ``/proc/net/tcp6``.  A connection that is open on both sides counts if `open_too`.
+    It must not where a proxy keeps idle connections to its servers, or where others use the server too.  Then only
+    connections that the client has closed and the server has not (CLOSE-WAIT), and those in the accept queue, count.
     """
     hex_ports = {f"{port:04X}" for port in ports}
     rows = [fields for fields in map(str.split, text.splitlines()) if len(fields) > 4]
@@ -44,15 +37,7 @@ def count_tcp(text, ports, open_too):
 
 
 def count_unix(text, folders):
-    """Return the connections to UNIX sockets in some folders, accepted or not.
-
-    Parameters
-    ----------
-    text : str
-        ``/proc/net/unix``.
-    folders : iterable of str
-        Names of folders of a run.
-    """
+    """Return the connections to UNIX sockets in some folders of a run, accepted or not, from ``/proc/net/unix``."""
     rows = [line.split(None, 7) for line in text.splitlines()[1:]]
     paths = [fields[7] for fields in rows if len(fields) > 7 and fields[5] in (_CONNECTING, _CONNECTED)]
     return sum(not set(folders).isdisjoint(path.split("/")) for path in paths)

@@ -37,10 +37,7 @@ with socket.socket() as probe:
 def check_port_free(executor: Executor, url: str) -> None:
     """Check that the port of a URL is free, so that the load does not go to another program.
 
-    Raises
-    ------
-    LabError
-        When a program listens there, or the host cannot be reached.
+    Raises LabError when a program listens there, or the host cannot be reached.
     """
     if "netns" in executor.host.prefix:
         return  # the namespace is private
@@ -59,24 +56,9 @@ def check_port_free(executor: Executor, url: str) -> None:
 def wait_until_ready(executor: Executor, started: Started, url: str, words: str, work_s: float = 0.0) -> None:
     """Send requests to a server until it responds with a status below 500: a proxy's 502 and PHP's 503 mean not ready.
 
-    Parameters
-    ----------
-    executor : Executor
-        Its host.
-    started : Started
-        Its process.
-    url : str
-        Where it responds.
-    words : str
-        Name of the file in the run's folder with its standard error.
-    work_s : float
-        Configured work for each response, in s.
-
-    Raises
-    ------
-    LabError
-        When the process ended, even if another program responds on its port, or did not respond in time; with the last
-        line of its standard error.
+    `words` names the file in the run's folder with its standard error; `work_s` is the configured work for each
+    response.  Raises LabError, with the last line of its standard error, when it ended, even if another program
+    responds on its port, or did not respond in time.
     """
     deadline, problem = time.monotonic() + START_LIMIT_S + work_s, ""
     while time.monotonic() < deadline and started.process.poll() is None:
@@ -91,14 +73,9 @@ def wait_until_ready(executor: Executor, started: Started, url: str, words: str,
 
 
 def wait_for_samples(files: Iterable[Path], min_s: float) -> None:
-    """Wait until each file of snapshots has its first sample, so that sampling starts before the load.
+    """Wait until the sampler wrote a first sample to each file, so that sampling starts before the load.
 
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        Files that the sampler on this machine writes.
-    min_s : float
-        Shortest wait, in s, for the monitors whose start cannot be seen in a file.
+    It waits at least `min_s`, for the monitors whose start cannot be seen in a file.
     """
     deadline = time.monotonic() + MAX_SAMPLE_WAIT_S
     pause(min_s)

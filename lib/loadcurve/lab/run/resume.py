@@ -19,10 +19,7 @@ from loadcurve.study.records import read_run, read_study, run_folders, write_stu
 def is_finished(point: Point, folder: Path) -> bool:
     """Whether the run in `folder` is finished, and so never repeated.
 
-    Raises
-    ------
-    LabError
-        When it is finished but its settings differ from those of the study: such runs cannot share a curve.
+    Raises LabError when its settings differ from those of the study: such runs cannot share a curve.
     """
     if not (folder / "run.json").exists() or (run := read_run(folder)).status != "finished":
         return False
@@ -66,19 +63,8 @@ _SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", 
 def check_same_machine(folder: Path, here: Mapping[str, Any], remote: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse to resume a study whose finished runs come from another machine, or from this one before it changed.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the study.
-    here : mapping
-        Facts of this machine.
-    remote : mapping of str to mapping
-        ssh URL of each remote host → its facts.
-
-    Raises
-    ------
-    LabError
-        When a fact differs that affects results.
+    `here` are the facts of this machine, `remote` those of each remote host by its ssh URL.  Raises LabError when a
+    fact differs that affects results.
     """
     for held in run_folders(folder):
         if (there := read_run(held)).status != "finished":

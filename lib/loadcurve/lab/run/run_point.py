@@ -77,14 +77,8 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     servers were still running then, the disk was not full, and the clock was not set.  A monitor that ended early or
     wrote nothing leaves only a warning, because the load itself was sent.
 
-    Raises
-    ------
-    LabError
-        When the disk is full before the run starts.
-    KeyboardInterrupt
-        After all processes have ended and the run is marked interrupted, even if the clean-up failed.
-    Exception
-        Any unexpected error, after the run is marked failed with it.
+    Raises LabError when the disk is full before the run starts; KeyboardInterrupt after all processes have ended and
+    the run is marked interrupted, even if the clean-up failed; any other error after the run is marked failed with it.
     """
     slots = host_slots(settings, context.block)
     deployment = deploy(settings, slots, context.programs, context.remote, context.addresses)

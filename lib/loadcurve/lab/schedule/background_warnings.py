@@ -27,10 +27,8 @@ def warnings_of_run(recorded: dict[str, dict[str, Any]]) -> list[str]:
 def warning_of_runs(ratios: Sequence[tuple[float, float]]) -> str:
     """Return a warning with the number of runs in which other processes or steal used too much CPU; empty for none.
 
-    Parameters
-    ----------
-    ratios : sequence of (float, float)
-        For each run, the share of its processors used by other processes and by the hypervisor; NaN if unknown.
+    `ratios` are, for each run, the shares of its processors used by other processes and by the hypervisor; NaN if
+    unknown.
 
     Examples
     --------

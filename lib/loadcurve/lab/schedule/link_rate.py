@@ -8,13 +8,9 @@ _DEFAULT_MTU = 1500
 
 
 def link_rate_bps(settings: Mapping[str, Any]) -> float:
-    """Return the rate of the only server's link, in bit/s; NaN if the study sets none, or has several servers.
+    """Return the rate of the only server's link, in bit/s; NaN if the point sets none, or has several servers.
 
-    Parameters
-    ----------
-    settings : mapping
-        Settings of a point of a study.  NaN is returned as well for an MTU other than 1500 bytes, because the bytes of
-        frames are not measured there.
+    It is NaN as well for an MTU other than 1500 bytes, because the bytes of frames are not measured there.
 
     Examples
     --------

@@ -50,21 +50,8 @@ _TRIES = 3
 def points_of(study: Study, goals: Goals, folder: Path, feedback: Feedback | None) -> Iterator[Point]:
     """Yield the points of a study, each when the run before it has finished.
 
-    Parameters
-    ----------
-    study : Study
-        Study to run.
-    goals : Goals
-        Checked sections of the study.
-    folder : pathlib.Path
-        Folder of the study.
-    feedback : Feedback or None
-        Required by a study that searches or stops.
-
-    Raises
-    ------
-    LabError
-        When an adaptive study has no feedback, or a run of a search fails three times in a row.
+    A study that searches or stops needs a feedback.  Raises LabError without it, or when a run of a search fails three
+    times in a row.
     """
     if goals.search is None and goals.stop is None:
         return iter(plan(study))

@@ -95,19 +95,7 @@ def block(head: str, lines: Iterable[str]) -> list[str]:
 
 
 def nginx_process(process: Process, connections: int, programs: Programs, *modules: str) -> Process:
-    """Return how an nginx runs on a host: with room for the connections, and with the modules that it has to load.
-
-    Parameters
-    ----------
-    process : Process
-        Settings of the study.
-    connections : int
-        Largest number of concurrent connections to expect.
-    programs : Programs
-        Of the host.
-    *modules : str
-        File names of modules that it needs.
-    """
+    """Return how an nginx runs on a host: with room for its connections, and with the modules that it has to load."""
     missing = [name for name in modules if not any(path.endswith(name) for path in process.modules)]
     early = process.early_errors and programs.nginx_takes_early_errors(process.program)
     return replace(

@@ -233,19 +233,7 @@ class PhpSection(Section):
 
 
 def start_php(children: int, rows: int, page: Callable[[MariaDb], str], host: ServerHost) -> ServerGroup:
-    """Return a MariaDB, a PHP-FPM that serves one page, and the nginx in front of it.
-
-    Parameters
-    ----------
-    children : int
-        Requests that PHP handles at once.
-    rows : int
-        Rows of the database's table.
-    page : callable
-        Database → text of the page.
-    host : ServerHost
-        Where they start.
-    """
+    """Return a MariaDB with so many rows, a PHP-FPM with so many children that serves one page, and its nginx."""
     database = MariaDb(f"{host.name}-db", rows, connections=children + _SPARE_CONNECTIONS)
     php = PhpFpm(f"{host.name}-php", children, *host.programs.php())
     process = nginx_process(Process(), host.connections, host.programs)

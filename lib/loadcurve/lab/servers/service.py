@@ -51,17 +51,7 @@ class Service:
 def packed(service: Service, folder: Path) -> str:
     """Pack the files in the folders of a service, which are removed after a run: ``NAME.folders.tar.gz``.
 
-    Parameters
-    ----------
-    service : Service
-        Which one.
-    folder : pathlib.Path
-        Of the run.
-
-    Returns
-    -------
-    str
-        Name of the archive; empty if there are no such files.
+    Returns the name of the archive; empty if there are no such files.
     """
     inner = {name: text.encode("utf-8") for name, text in service.files.items() if "/" in name}
     if not inner:

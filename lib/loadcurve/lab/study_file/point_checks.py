@@ -34,20 +34,8 @@ def point_faults(
     """Return the faults that only points of a study have, and the faults of the study itself that its points share.
 
     A fault of every point with a level (a variant's setting, a listed value) is reported at the line of that level.  A
-    fault of a combination of levels names the first point that has it.
-
-    Parameters
-    ----------
-    study : Study
-        Whose points.
-    document : Document
-        Its file.
-    check : callable
-        Changes of a point → its faults.
-    known : iterable of PlacedError
-        Faults of the study by itself.
-    searched : iterable of mapping
-        Levels that a search may try.
+    fault of a combination of levels names the first point that has it.  `check` returns the faults of a point with some
+    changes; `known` are those of the study by itself; `searched` are levels that a search may try.
     """
     points = list(_points(study, tuple(searched) or ({},)))
     having: dict[Fault, dict[int, None]] = {}

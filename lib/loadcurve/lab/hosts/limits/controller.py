@@ -51,12 +51,8 @@ def mounted_controller(mounts: str | None = None, own: str | None = None, root: 
     internal processes`` of the kernel's cgroup-v2 document): the group is created below the nearest ancestor that
     delegates the controller.
 
-    Parameters
-    ----------
-    mounts, own : str, optional
-        Text of ``/proc/self/mountinfo`` and of ``/proc/self/cgroup``, see proc(5) and cgroups(7).
-    root : pathlib.Path
-        Below which a hierarchy must be mounted.
+    `mounts` and `own` are the texts of ``/proc/self/mountinfo`` and ``/proc/self/cgroup``, see proc(5) and cgroups(7);
+    a hierarchy must be mounted below `root`.
     """
     try:
         mounts = Path("/proc/self/mountinfo").read_text("utf-8") if mounts is None else mounts

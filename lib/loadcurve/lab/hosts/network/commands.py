@@ -36,20 +36,10 @@ class Invocation:
 
 
 def run_together(invocations: Iterable[Invocation], holding: int | None = None) -> list[str]:
-    """Run several tools at the same time and return what each printed.
+    """Run several tools at the same time and return what each printed; their order does not matter.
 
-    Parameters
-    ----------
-    invocations : iterable of Invocation
-        What to run; their order does not matter.
-    holding : int, optional
-        File descriptor that they keep open while they run: the lock of the ledger, so that `clean` waits for the tools
-        of a killed launcher.
-
-    Raises
-    ------
-    LabError
-        When one of them fails, after the others have ended.
+    They keep the file descriptor `holding` open: the lock of the ledger, so that `clean` waits for the tools of a
+    killed launcher.  Raises LabError when one of them fails, after the others have ended.
     """
     started: list[tuple[Invocation, subprocess.Popen]] = []
     failed, printed = [], []

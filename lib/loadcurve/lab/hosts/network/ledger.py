@@ -61,12 +61,8 @@ class Ledger:
     def record(self, *resources: Resource) -> None:
         """Record resources that are about to be created.
 
-        Raises
-        ------
-        ValueRuleError
-            When a name does not begin with the launch's tag.
-        LabError
-            When the resource exists already, because then it belongs to somebody else.
+        Raises ValueRuleError when a name does not begin with the launch's tag, and LabError when the resource exists
+        already, because then it belongs to somebody else.
         """
         for resource in resources:
             if exists(check_resource(resource, self.tag)):

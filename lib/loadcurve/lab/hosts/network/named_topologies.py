@@ -89,17 +89,9 @@ TOPOLOGIES = {
 
 
 def free_block(routes: Iterable[str]) -> str:
-    """Return the first block that overlaps no route.
+    """Return the first block that overlaps no route of the machine; raise LabError when every block overlaps one.
 
-    Parameters
-    ----------
-    routes : iterable of str
-        Destinations that the machine has routes to, such as ``192.0.2.0/24``; IPv6 destinations are ignored.
-
-    Raises
-    ------
-    LabError
-        When every block overlaps a route.
+    IPv6 destinations are ignored.
 
     Examples
     --------

@@ -80,18 +80,8 @@ def exists(resource: Resource) -> bool:
 def remove(resources: Iterable[Resource], holding: int) -> None:
     """Remove resources, those of one kind together; ignore those that are gone already.
 
-    Parameters
-    ----------
-    resources : iterable of Resource
-        What to remove.
-    holding : int
-        File descriptor of the ledger's lock, which the tools keep, so that `clean` waits for those of a killed
-        launcher.
-
-    Raises
-    ------
-    LabError
-        When one still exists afterwards.
+    The tools keep the ledger's lock (`holding`), so that `clean` waits for those of a killed launcher.  Raises LabError
+    when a resource still exists afterwards.
     """
     resources = list(resources)
     for kind, remover in _REMOVERS.items():

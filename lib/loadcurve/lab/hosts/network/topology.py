@@ -107,13 +107,7 @@ class Topology:
         return tuple(dict.fromkeys(i.network for node in self.nodes for i in node.interfaces))
 
     def node(self, name: str) -> Node:
-        """Return the host with a name.
-
-        Raises
-        ------
-        LabError
-            When no host has this name.
-        """
+        """Return the host with a name; raise LabError when no host has it."""
         for node in self.nodes:
             if node.name == name:
                 return node
@@ -127,10 +121,7 @@ class Topology:
     def links(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return the links (host, network) of a host (``S1``), of a network (``back``), or one link (``LB.back``).
 
-        Raises
-        ------
-        LabError
-            When the name selects no link.
+        Raises LabError when the name selects no link.
 
         Examples
         --------

@@ -46,12 +46,7 @@ class Offset:
 
 
 def offset_of(exchanges: Iterable[Exchange]) -> Offset:
-    """Return the offset computed from the exchange with the shortest round trip.
-
-    Raises
-    ------
-    ValueRuleError
-        When there is no exchange.
+    """Return the offset computed from the exchange with the shortest round trip; there must be one.
 
     Examples
     --------

@@ -107,10 +107,7 @@ class Connection:
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """Send the keeper a job and return its response.
 
-        Raises
-        ------
-        LabError
-            When the keeper cannot do the job, when its response is late, or when the connection is lost.
+        Raises LabError when the keeper cannot do the job, when its response is late, or when the connection is lost.
         """
         with self._lock:
             if not self._in_step:
@@ -144,10 +141,7 @@ class Connection:
     def talking(self, job: dict[str, Any], limit_s: float) -> Iterator[tuple[subprocess.Popen, Reader]]:
         """Start a job in a separate session, and read its output.
 
-        Raises
-        ------
-        LabError
-            When the job fails or is late, or the connection is lost; the message quotes the last line of output.
+        Raises LabError when the job fails or is late, or the connection is lost; it quotes the last line of output.
         """
         with tempfile.TemporaryFile() as words:
             session = self.session(job, subprocess.PIPE, words)
@@ -174,10 +168,7 @@ class Connection:
     def lost(self, patience_s: float = 0.0) -> str:
         """Return why the connection was lost, or an empty string while it is open.
 
-        Parameters
-        ----------
-        patience_s : float
-            How long to wait for the master to end, in s: a session may end before its master.
+        It waits up to `patience_s` for the master to end, because a session may end before its master.
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._master.wait(patience_s)

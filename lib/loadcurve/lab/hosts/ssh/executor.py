@@ -83,12 +83,8 @@ class RemoteExecutor:
     def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
         """Create empty folders, then write files (name → text).
 
-        Raises
-        ------
-        ValueRuleError
-            When a name points outside the executor's folder.
-        LabError
-            When the host reports an error, or the connection is lost.
+        Raises ValueRuleError when a name points outside the executor's folder, and LabError when the host reports an
+        error, or the connection is lost.
         """
         folders = tuple(folders)
         check_names((*files, *folders))
@@ -106,13 +102,7 @@ class RemoteExecutor:
         return _Session(replace(command, started_at=begun, host=self.host.name), session, number)
 
     def wait(self, started: Started) -> Command:
-        """Wait until the command ends by itself, at its time limit at the latest.
-
-        Raises
-        ------
-        LabError
-            When the connection is lost before the command ends.
-        """
+        """Wait until the command ends by itself, or its limit; raise LabError if the connection is lost."""
         if not ends(started.process, started.command.limit_s + 2 * _GRACE_S + _WORD_S):
             end(started.process)
             raise LabError(f"{self.host.name}: {started.command.tool} did not report its end in time")
@@ -155,10 +145,7 @@ class RemoteExecutor:
     def fetch(self, without: Iterable[str]) -> None:
         """Copy all files that the commands wrote, except those below the folders `without`, to the run's folder.
 
-        Raises
-        ------
-        LabError
-            When the host sends a file that is not allowed, see `files.receive`, or the connection is lost.
+        Raises LabError when the host sends a file that is not allowed, see `files.receive`, or the connection is lost.
         """
         without = tuple(without)
         check_names(without)

@@ -13,12 +13,7 @@ MAX_FILES = 20_000
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise an error for names that point outside a folder.
-
-    Raises
-    ------
-    ValueRuleError
-        For an absolute name, a name with ``..`` or an empty part, or a name with an unprintable character.
+    """Raise ValueRuleError for a name that points outside a folder, has an empty part or an unprintable character.
 
     Examples
     --------
@@ -33,25 +28,10 @@ def check_names(names: Iterable[str]) -> None:
 def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] = ()) -> None:
     """Write the files that `remote_agent.send` prints to a folder.
 
-    The sender is not trusted: every file is written inside the folder, and never replaces an existing file.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reads the output of `remote_agent.send`.
-    folder : pathlib.Path
-        Folder to write to.
-    sender : str
-        Name of the host, for error messages.
-    streams : collection of str
-        Local files that hold the output of remote commands.  An empty one is replaced if a command wrote a file of the
-        same name itself.
-
-    Raises
-    ------
-    LabError
-        When a name points outside the folder or exists already, or when the host sends more than `MAX_BYTES` bytes or
-        `MAX_FILES` files.
+    The sender is not trusted: every file is written inside the folder, and never replaces an existing file.  Only an
+    empty one of the `streams`, which hold the output of remote commands, is replaced if a command wrote a file of the
+    same name itself.  Raises LabError, which names the `sender`, when a name points outside the folder or exists
+    already, or when the host sends more than `MAX_BYTES` bytes or `MAX_FILES` files.
     """
     left_bytes = MAX_BYTES
     for _ in range(MAX_FILES):

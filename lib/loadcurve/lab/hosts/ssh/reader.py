@@ -34,14 +34,8 @@ class Reader:
     def line(self, most: int = _PART) -> bytes:
         """Return the next line, without the line feed.
 
-        Raises
-        ------
-        EOFError
-            When the input ends before the line does.
-        ValueError
-            When the line is longer than `most` bytes.
-        TimeoutError
-            When the deadline has passed.
+        Raises EOFError when the input ends before the line does, ValueError when the line is longer than `most` bytes,
+        and TimeoutError when the deadline has passed.
         """
         while b"\n" not in self._held:
             if len(self._held) > most:

@@ -14,20 +14,9 @@ _SHOWN = 3
 def answer(
     goal: Bracket, ends: Ends, observations: Sequence[Observation], stopped: bool, warnings: list[str]
 ) -> Result:
-    """Return the result of a search in its current state.
+    """Return the result of a search in its current state, with `warnings` before its own.
 
-    Parameters
-    ----------
-    goal : Bracket
-        Goal of the search.
-    ends : Ends
-        Current ends of the interval.
-    observations : sequence of Observation
-        All trials.
-    stopped : bool
-        Whether the search reached its largest number of trials.
-    warnings : list of str
-        Further warnings, which come first.
+    `stopped` says whether the search reached its largest number of trials.
     """
     kept = np.nan if ends.kept is None else ends.kept.load
     broken = np.nan if ends.broken is None else ends.broken.load

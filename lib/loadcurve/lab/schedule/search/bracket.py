@@ -117,12 +117,7 @@ class Ends:
 def ends_of(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:
     """Sort the tried loads from the side where the objective is kept, and find where the verdict changes.
 
-    Parameters
-    ----------
-    goal : Bracket
-        Goal of the search.
-    verdicts : iterable of (float, float, bool)
-        Load, duration in s and whether the objective was kept, for each trial in order.
+    A verdict is load, duration in s and whether the objective was kept, in the order of the trials.
     """
     by_load: dict[float, list[tuple[bool, bool]]] = {}
     for load, duration_s, kept in verdicts:
