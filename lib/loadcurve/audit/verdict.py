@@ -59,7 +59,7 @@ def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> dict[str, s
     if levels.empty or not overloaded:
         return {}
     levels = levels.assign(bad=key_of(levels).isin(overloaded))
-    kept = {}
+    kept: dict[str, str] = {}
     for _, sweep in levels.groupby(["variant", "axis"], dropna=False):
         bad = sweep.groupby("level")["bad"].any()
         if bad.any() and bad.is_monotonic_increasing and (~bad).sum() >= _FEWEST_GOOD:

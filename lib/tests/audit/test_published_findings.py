@@ -67,8 +67,10 @@ EXPECTED = {
     "lvs_acceptance": {
         ("few-repeats", None): ("warning", "fewer than 3 runs"),
         # the only times printed are N / X
-        **{("missing-latencies", name): ("warning", "no response time that was measured")
-           for name in ("no rules", "with rules", "with LVS", "without LVS")},
+        **{
+            ("missing-latencies", name): ("warning", "no response time that was measured")
+            for name in ("no rules", "with rules", "with LVS", "without LVS")
+        },
     },
 }
 FOUND_NOTHING = {

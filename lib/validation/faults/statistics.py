@@ -8,7 +8,7 @@ import pandas as pd
 from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.audit.of_runs import tables_of
 from loadcurve.tables import check
-from validation.faults.mutation import Change, Mutation, Tables, with_text
+from validation.faults.mutation import Change, Mutation, Tables, chain, with_text, with_values
 
 FEW = (
     ("35200 requests in 6.03s, 26.32MB read\n", "40 requests in 6.03s, 30.63KB read\n"),
@@ -219,5 +219,20 @@ MUTATIONS = (
         ),
         other_kernel,
         sweep=True,
+    ),
+    Mutation(
+        "no_response_time",
+        Fault(
+            "No response time",
+            "The report counts responses and has no response time.",
+            ("missing-latencies",),
+            cause="measures each response",
+            shows=Shows("runs", ("requests",)),
+        ),
+        chain(
+            with_values("runs", latency_mean_s=None, latency_min_s=None, latency_max_s=None),
+            with_values("latency", latency_s=None),
+        ),
+        not_recorded="weighttp 0.4, which prints no response time, is in no package of Debian 12.",
     ),
 )
