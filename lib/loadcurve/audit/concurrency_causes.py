@@ -42,10 +42,12 @@ def facts_of(run: Any, measured: Mapping[str, Any]) -> SimpleNamespace:
         its host), ``open_files`` and ``ports`` (its limits), ``opened_each`` (connections opened per request) and
         ``full_table`` (evidence of a full table of tracked connections), as far as they were recorded.
     """
-    names = ("connections", "threads", "requests", "errors_timeout", "errors_connect", "latency_corrected")
-    known = {name: 0 if pd.isna(getattr(run, name)) else int(getattr(run, name)) for name in names}
-    names = ("throughput_rps", "latency_mean_s", "latency_max_s", "duration_s", "duration_asked_s")
-    known |= {name: np.nan if pd.isna(getattr(run, name)) else float(getattr(run, name)) for name in names}
+    known: dict[str, Any] = {
+        name: 0 if pd.isna(getattr(run, name)) else int(getattr(run, name))
+        for name in ("connections", "threads", "requests", "errors_timeout", "errors_connect", "latency_corrected")
+    }
+    for name in ("throughput_rps", "latency_mean_s", "latency_max_s", "duration_s", "duration_asked_s"):
+        known[name] = np.nan if pd.isna(getattr(run, name)) else float(getattr(run, name))
     known |= dict.fromkeys(("busy", "established", "open_files", "ports", "opened_each"), np.nan)
     f = SimpleNamespace(**known | {"tool": "" if pd.isna(run.tool) else run.tool, "full_table": None} | dict(measured))
     f.in_flight = f.throughput_rps * f.latency_mean_s  # N = X R, Z = 0

@@ -1,12 +1,12 @@
 """The table ``findings`` as `loadcurve.audit` returns it: a DataFrame that is shown as verdict and findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from loadcurve.audit.sentences import groups_of, unchecked_sentences, verdict_sentences
 from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
-from loadcurve.audit.verdict import NONE_BEYOND, Beyond, Verdict, judge, verdict_of_each
+from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
 from loadcurve.blocks import Block, Items, Paragraph, to_display
 
 SEVERITIES = ("error", "warning", "ignored", "unchecked", "ok")
@@ -37,7 +37,7 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         settings: Sequence[str] = (),
         warnings: Sequence[str] = (),
         origins: Sequence[str] = (),
-        beyond: Beyond = NONE_BEYOND,
+        beyond: Mapping[str, str] | None = None,
     ) -> "Findings":
         """Return the findings about a number of runs, the most severe first; equal ones keep their order.
 

@@ -62,7 +62,8 @@ def groups_of(findings: pd.DataFrame) -> list[Group]:
 
 def _said(findings: pd.DataFrame) -> pd.Series:
     """Return what findings of a rule say without numbers: what to do, and on which side the expected number is."""
-    advice = findings["advice"].astype("string").fillna("").str.replace(_NUMBER, "#", regex=True)
+    advice = findings.reindex(columns=["advice"])["advice"].astype("string").fillna("")
+    advice = advice.str.replace(_NUMBER, "#", regex=True)
     if "observed" not in findings:
         return advice
     above = findings["observed"].astype(float) > findings["expected"].astype(float)

@@ -1,12 +1,12 @@
 """What the audit says as plain text: the verdict first, then every finding, the most severe first."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from loadcurve.audit.sentences import Group, groups_of, unchecked_sentences, verdict_sentences
-from loadcurve.audit.verdict import NONE_BEYOND, Beyond, judge, verdict_of_each
+from loadcurve.audit.verdict import judge, verdict_of_each
 
 HOW_TO_EXPLAIN = (
     "`loadcurve explain RULE` prints what a finding means, why it happens, how to fix it and when to ignore it."
@@ -22,7 +22,7 @@ def audit_text(
     width: int = 100,
     settings: Sequence[str] = (),
     warnings: Sequence[str] = (),
-    beyond: Beyond = NONE_BEYOND,
+    beyond: Mapping[str, str] | None = None,
 ) -> str:
     """Return the verdict, a paragraph for each rule that found something, and what was not checked.
 
@@ -40,8 +40,8 @@ def audit_text(
         Sentences about settings that are not the default, after the verdict.
     warnings : sequence of str
         Of the readers of the files, at the end.
-    beyond : Beyond
-        Overloaded runs that end a sweep.
+    beyond : mapping of str to str
+        Overloaded runs that end a sweep (`loadcurve.audit.verdict.beyond_capacity`).
 
     Examples
     --------

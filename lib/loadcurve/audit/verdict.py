@@ -1,5 +1,6 @@
 """The verdict of the audit in one line, on all runs or on each: usable, usable with care, or do not use."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -37,29 +38,14 @@ class Verdict:
         return to_display([Paragraph("Verdict", str(self), self.severity)])
 
 
-@dataclass(frozen=True)
-class Beyond:
-    """Overloaded runs at the top of a sweep, which a capacity needs: their errors do not condemn the other levels.
-
-    Attributes
-    ----------
-    keys : frozenset of str
-        Keys of the runs (`loadcurve.audit.of_runs.key_of`).
-    up_to : str
-        The highest level without an error, in words.
-    """
-
-    keys: frozenset[str] = frozenset()
-    up_to: str = ""
-
-
-NONE_BEYOND = Beyond()
 OVERLOAD = ("failed-requests", "timeouts", "target-rate", "effective-concurrency")
 """Rules that report what overload does, the last one only beside another."""
 
 
-def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> Beyond:
-    """Return the runs of the highest levels of one sweep, if overload is the only error, and only there.
+def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> dict[str, str]:
+    """Return the runs of the highest levels of a sweep, if there is overload and only there, which a capacity needs.
+
+    A mapping of their keys (`loadcurve.audit.of_runs.key_of`) to the highest level without an error, in words.
 
     Parameters
     ----------
@@ -69,24 +55,23 @@ def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> Beyond:
         Runs with ``variant axis level up_to``, as `loadcurve.audit.rules._levels` has them; `up_to` in words.
     """
     errors = findings[findings["severity"] == "error"]
-    overloaded = set(key_of(errors[errors["rule"].isin(OVERLOAD[:-1])]))
+    overloaded = set(key_of(errors[errors["rule"].isin(OVERLOAD[:-1]) & errors["run_id"].notna()]))
     if levels.empty or not overloaded:
-        return NONE_BEYOND
+        return {}
     levels = levels.assign(bad=key_of(levels).isin(overloaded))
-    kept: set[str] = set()
-    names: list[str] = []
+    kept: dict[str, str] = {}
     for _, sweep in levels.groupby(["variant", "axis"], dropna=False):
         bad = sweep.groupby("level")["bad"].any()
         if bad.any() and bad.is_monotonic_increasing and (~bad).sum() >= _FEWEST_GOOD:
-            names += [str(sweep.loc[sweep["level"] == bad.index[~bad][-1], "up_to"].iloc[0])]
-            kept |= set(key_of(sweep[sweep["bad"]]))
-    return Beyond(frozenset(kept), ", ".join(dict.fromkeys(names)))
+            words = sweep.loc[sweep["level"] == bad.index[~bad][-1], "up_to"].iloc[0]
+            kept |= dict.fromkeys(key_of(sweep[sweep["bad"]]), str(words))
+    return kept
 
 
 _FEWEST_GOOD = 2  # levels below the overload; fewer are no sweep
 
 
-def judge(findings: pd.DataFrame, number: int, beyond: Beyond = NONE_BEYOND) -> Verdict:
+def judge(findings: pd.DataFrame, number: int, beyond: Mapping[str, str] | None = None) -> Verdict:
     """Return the verdict on all runs together; what was not checked or is ignored counts for nothing.
 
     Parameters
@@ -95,8 +80,8 @@ def judge(findings: pd.DataFrame, number: int, beyond: Beyond = NONE_BEYOND) -> 
         The table of that name.
     number : int
         How many runs there are.
-    beyond : Beyond
-        Overloaded runs that end a sweep.
+    beyond : mapping of str to str
+        Overloaded runs that end a sweep, as `beyond_capacity` returns them.
 
     Examples
     --------
@@ -107,8 +92,9 @@ def judge(findings: pd.DataFrame, number: int, beyond: Beyond = NONE_BEYOND) -> 
     ran = findings[findings["severity"].isin(["ok", "warning", "error"])]
     if ran.empty:
         return Verdict("unchecked", "no rule had the numbers it needs")
-    above = ran["rule"].isin(OVERLOAD) & key_of(ran).isin(beyond.keys) & (ran["severity"] == "error")
-    said = [f"up to {beyond.up_to}, as above it {'; '.join(_counts(ran[above], number))}"] if above.any() else []
+    above = ran["rule"].isin(OVERLOAD) & key_of(ran).isin(list(beyond or {})) & (ran["severity"] == "error")
+    up_to = ", ".join(dict.fromkeys((beyond or {}).values()))
+    said = [f"up to {up_to}, as above it {'; '.join(_counts(ran[above], number))}"] if above.any() else []
     for severity in ("error", "warning"):
         found = ran[(ran["severity"] == severity) & ~above]
         if len(found) or (said and severity == "warning"):

@@ -117,7 +117,8 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
     """
     from loadcurve.ingest.source_file import read_source
 
-    facts: dict[str, Any] = dict(read_source(source_folder(source))[1].values)
+    document = read_source(source_folder(source))[1]
+    facts = dict(document.values)
     lists = {key: entries for key, entries in facts.items() if isinstance(entries, list)}
     if name not in lists:
         raise LoadcurveError(f"name must be one of {', '.join(lists)}, got {name!r}")

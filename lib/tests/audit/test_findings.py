@@ -10,6 +10,7 @@ import loadcurve
 from loadcurve.audit import all_rules
 from loadcurve.audit.explanation import Explanation, explain, markdown_blocks, plain_formula, plain_markup, rule_named
 from loadcurve.audit.findings import SEVERITIES
+from loadcurve.audit.sentences import groups_of
 from loadcurve.blocks import Code, Grid, Items, Paragraph, Section, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
@@ -126,3 +127,11 @@ def test_what_the_readers_reported_is_in_every_form_that_is_kept():
     assert {key: tuple(known[key]) for key in said} == said
     for text in (audit_page([("results", found)]), found._repr_html_()):
         assert all(line in text for lines in said.values() for line in lines)
+
+
+def test_a_group_says_the_same_about_all_its_runs():
+    """One run with too few and one with too many requests in flight are two findings, not one line."""
+    run = {"status": "finished", "tool": "hey", "connections": 100, "throughput_rps": 1000.0}
+    runs = [run | {"run_id": name, "latency_mean_s": mean} for name, mean in zip("abc", (0.01, 0.02, 0.9), strict=True)]
+    groups = [group for group in groups_of(loadcurve.audit({"runs": pd.DataFrame(runs)})) if group.severity == "error"]
+    assert [group.runs for group in groups] == ["2 runs, such as a", "c"]

@@ -145,3 +145,40 @@ def test_a_rate_that_the_connections_cannot_carry(served, latency, severity):
         closed = severity == "warning" and not corrected
         assert ("of 8 connections waited" in found["evidence"]) == closed
         assert ("at least 16 connections" in found["advice"]) == closed
+
+
+NO_TIME = dict.fromkeys(("latency_mean_s", "latency_max_s"))
+IDLE = {"cpu": [{"cpu": "all", "elapsed_s": 30.0, "cpu_idle_ratio": 0.8}]}
+JUDGED = [
+    ("shared-machine", {"url": "http://localhost:8080/"}, {}, "warning"),
+    ("shared-machine", {"url": "http://[::1]/"}, {}, "warning"),
+    ("shared-machine", {"url": "http://c1:80/", "host": "C1"}, {}, "warning"),
+    ("shared-machine", {"url": "http://198.18.0.3/", "host": "C1"}, {}, "ok"),
+    ("shared-machine", {"url": "http://127.0.0.1/", "server_cpu": 0, "generator_cpu": 1}, {}, "ok"),
+    ("shared-machine", {"url": "http://127.0.0.1/"}, IDLE, "ok"),
+    ("missing-latencies", {"latency_mean_s": 0.01}, {}, "ok"),
+    ("missing-latencies", {"latency_mean_s": 0.01, "latency_origin": "derived (N/X)"}, {}, "warning"),
+    ("missing-latencies", NO_TIME, {}, "warning"),
+    ("missing-latencies", dict.fromkeys(NO_TIME, 0.0), {}, "error"),
+    ("missing-latencies", dict.fromkeys(NO_TIME, 0.0) | {"tool": "ab"}, {}, "ok"),  # below half a millisecond
+    ("other-processes", {"cpu_other_ratio": 0.02}, {}, "ok"),
+    ("other-processes", {"cpu_other_ratio": 0.4}, {}, "warning"),
+    ("other-processes", {"cpu_other_ratio": 0.97}, {}, "error"),
+    # wrk2 -R2000 at capacity, and vegeta whose queue grew to the end of the run; a slow server is no queue.
+    ("target-rate", {"tool": "wrk2", "connections": 50, "latency_mean_s": 5.2, "latency_corrected": True}, {}, "error"),
+    ("target-rate", {"tool": "vegeta", "latency_mean_s": 5.0, "latency_min_s": 0.01}, {}, "error"),
+    ("target-rate", {"tool": "vegeta", "latency_mean_s": 5.0, "latency_min_s": 4.0}, {}, "ok"),
+    ("contradicting-numbers", {"tool": "h2load", "throughput_rps": 12.0, "requests": 600}, {}, "ok"),  # with warm-up
+    ("contradicting-numbers", {"tool": "wrk", "throughput_rps": 12.0, "requests": 600}, {}, "error"),
+    ("contradicting-numbers", {"tool": "siege", "throughput_rps": 0.21, "requests": 12}, {}, "ok"),  # two decimals
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "run", "others", "severity"), JUDGED)
+def test_severity_follows_the_consequence(rule, run, others, severity):
+    rate = {
+        "requests": 60000,
+        "throughput_rps": 1000.0,
+        "target_rate_rps": 1000.0 if run.get("tool") == "vegeta" else None,
+    }
+    assert audited(rule, rate | run, **others)["severity"].tolist() == [severity]

@@ -185,4 +185,19 @@ MUTATIONS = (
         other_kernel,
         sweep=True,
     ),
+    Mutation(
+        "no_response_time",
+        Fault(
+            "No response time",
+            "The report counts responses and has no response time.",
+            ("missing-latencies",),
+            cause="measures each response",
+            shows=Shows("runs", ("requests",)),
+        ),
+        chain(
+            with_values("runs", latency_mean_s=None, latency_min_s=None, latency_max_s=None),
+            with_values("latency", latency_s=None),
+        ),
+        not_recorded="weighttp 0.4, which prints no response time, is in no package of Debian 12.",
+    ),
 )

@@ -161,7 +161,7 @@ def _judge(facts: SimpleNamespace, factor: float) -> tuple[Severity, str, str]:
         factor = np.inf
     causes, explained = causes_of(facts)
     severity: Severity = "warning" if 1 / factor <= ratio <= factor else "error"
-    worst = max((cause.severity for cause in causes), key=_SEVERITIES.index, default="error")
+    worst: Severity = max((cause.severity for cause in causes), key=_SEVERITIES.index, default="error")
     severity = worst if explained and worst != "error" else severity
     words = "Cause" if explained else "Cause in part"
     clauses = f" {words}: {fill_text('; '.join(cause.clause for cause in causes), vars(facts))}." if causes else " "

@@ -67,7 +67,8 @@ def judge_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
         if severity != "ok" and run.waiting > limits["busy"] and not corrected:
             text += f" On average {run.waiting * run.connections:.3g} of {run.connections} connections waited for a "
             text += "response: it was a closed loop."
-            advice = f"Use at least {2 * run.connections} connections, or a lower rate; report no response times of it."
+            advice = f"Use at least {2 * run.connections} connections, and report no response times of this run; if "
+            advice += "they all wait too, the rate is beyond the capacity of the server."
         if queue := _queue(run, limits["waiting"]):
             severity, text = "error", f"{text} {queue}".strip()
         if text:

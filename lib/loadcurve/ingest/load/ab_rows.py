@@ -146,18 +146,12 @@ def _duration(report: Report, numbers: dict, rows: Rows) -> tuple[float, float]:
 def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: Rows) -> None:
     run, requests, rate = rows.run, numbers.get("Complete requests"), numbers.get("Requests per second")
     run["throughput_rps"] = rate
-    lost = sum(run.get(f"errors_{kind}") or 0 for kind in ("connect", "read", "exception"))
     if rate is not None and requests:
-        wrong = (run.get("errors_status") or 0) + (run.get("errors_other") or 0)
-        if run.get("received_bytes") == 0:
-            run["goodput_rps"] = 0.0
-        elif wrong > requests:
+        if (run.get("errors_status") or 0) + (run.get("errors_other") or 0) > requests:
             at = report.labels.get("Non-2xx responses", report.labels["Complete requests"])[1]
             rows.warnings.append(
                 f"line {at}: more Non-2xx responses and requests without a response than Complete requests, {requests}"
             )
-        elif not lost:  # otherwise it is not known which of the complete requests got a response
-            run["goodput_rps"] = rate * (1 - wrong / requests)
         _check_period(report, numbers, rate, rows)
     received, transfer = run.get("received_bytes"), numbers.get("Transfer rate")
     if transfer is None:

@@ -65,8 +65,8 @@ def parse_fortio(text: str) -> Parsed:
     ... Code 503 : 10 (10.0 %)
     ... All done 100 calls (plus 0 warmup) 2.000 ms avg, 50.0 qps
     ... '''
-    >>> parse_fortio(report).tables["runs"][["throughput_rps", "goodput_rps"]].values.tolist()
-    [[50.0, 45.0]]
+    >>> parse_fortio(report).tables["runs"][["throughput_rps", "requests_failed"]].values.tolist()
+    [[50.0, 10.0]]
     """
     cursor = Cursor(text, "fortio")
     reports: list[dict] = []
@@ -205,12 +205,10 @@ def response_columns(codes: dict[str, int], count: int) -> dict:
 
 
 def rates(run: dict, qps: float) -> dict:
-    """Responses and good responses per second, of all calls per second."""
+    """Responses per second, of all calls per second."""
     count = run["requests_started"]
-    rates = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
-    if "requests_succeeded" in run:
-        rates["goodput_rps"] = qps * run["requests_succeeded"] / count if count else 0.0
-    return rates | ({"status": "failed", "reason": "no call had a response"} if not run["requests"] else {})
+    rate = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
+    return rate | ({"status": "failed", "reason": "no call had a response"} if not run["requests"] else {})
 
 
 FORTIO = Form(

@@ -35,8 +35,8 @@ def parse_fortio_json(text: str) -> Parsed:
     ...   "DurationHistogram": {"Count": 100, "Min": 0.001, "Max": 0.003, "Sum": 0.2, "Avg": 0.002, "StdDev": 0,
     ...     "Data": [{"Start": 0.001, "End": 0.003, "Percent": 100, "Count": 100}],
     ...     "Percentiles": [{"Percentile": 50, "Value": 0.002}]}, "RetCodes": {"200": 90, "503": 10}}'''
-    >>> parse_fortio_json(text).tables["runs"][["throughput_rps", "goodput_rps", "target_rate_rps"]].values.tolist()
-    [[50.0, 45.0, 100.0]]
+    >>> parse_fortio_json(text).tables["runs"][["throughput_rps", "target_rate_rps"]].values.tolist()
+    [[50.0, 100.0]]
     """
     documents, warnings = each_json(text, "JSON of fortio")
     results = [each for document, _ in documents for each in (document if isinstance(document, list) else [document])]

@@ -82,7 +82,7 @@ def parse_h2load(text: str) -> Parsed:
     -------
     Parsed
         `runs`: `requests` counts the responses; `throughput_rps` is h2load's rate without the requests that got no
-        response; `goodput_rps` also excludes the failed ones.
+        response.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def parse_h2load(text: str) -> Parsed:
     ... requests: 200 total, 210 started, 200 done, 150 succeeded, 50 failed, 0 errored, 0 timeout
     ... status codes: 150 2xx, 0 3xx, 50 4xx, 0 5xx
     ... '''
-    >>> parse_h2load(report).tables["runs"][["requests", "goodput_rps", "errors_status"]].values.tolist()
-    [[200.0, 75.0, 50.0]]
+    >>> parse_h2load(report).tables["runs"][["requests", "errors_status"]].values.tolist()
+    [[200, 50]]
     """
     cursor = Cursor(text, "h2load")
     reports: list[dict] = []
@@ -271,14 +271,12 @@ def _row(report: dict, warnings: list[str]) -> dict:
     rate, responses = row["throughput_rps"], row["requests"]
     row["status"] = "finished"
     if not responses:
-        row |= {"status": "failed", "throughput_rps": 0.0, "goodput_rps": 0.0}
+        row |= {"status": "failed", "throughput_rps": 0.0}
         row["reason"] = f"{report['errored']} of {row['requests_failed']} failed requests errored, none had a response"
     else:
         if done > responses:
             row["throughput_rps"] = rate * responses / done
             warnings.append(f"line {line}: {done - responses} requests without a response are in 'req/s'")
-        if "responses_2xx" in row:
-            row["goodput_rps"] = rate * min(1.0, row["requests_succeeded"] / done)
     row["errors_other"] = report["errored"] - min(report["errored"], row["errors_timeout"] or 0)
     if done and not _agree(report["run"], row["duration_s"], done):
         warnings.append(

@@ -103,8 +103,8 @@ def parse_hey(text: str) -> Parsed:
     ...   [200]	150 responses
     ...   [503]	50 responses
     ... '''
-    >>> parse_hey(report).tables["runs"][["throughput_rps", "goodput_rps", "errors_status"]].values.tolist()
-    [[100.0, 75.0, 50.0]]
+    >>> parse_hey(report).tables["runs"][["throughput_rps", "errors_status"]].values.tolist()
+    [[100.0, 50.0]]
     """
     cursor = Cursor(text, "hey")
     reports: list[dict] = []

@@ -115,13 +115,13 @@ def _kinds(failed: list[tuple[str, int]]) -> dict[str, int]:
 
 
 def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
-    """Return responses and successful responses per second from the tool's rate of all requests."""
+    """Return responses per second from the tool's rate of all requests."""
     fields = report["fields"]
     if "rps" not in fields or "total" not in fields:
         return {}
     rps, line = real(fields["rps"][0], fields["rps"][2], "a rate"), fields["rps"][2]
     if not run.get("requests") and math.isnan(run.get("latency_mean_s", 0.0)):
-        return {"throughput_rps": 0.0, "goodput_rps": 0.0}
+        return {"throughput_rps": 0.0}
     if "codes" not in report:
         warnings.append(f"line {line}: no status codes, so failed requests may be among these {rps:g} per second")
         return {"throughput_rps": rps}
@@ -141,8 +141,7 @@ def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
     else:
         warnings.append(f"line {line}: 'Requests/sec' x 'Total' is {rps * duration:.0f}, but {started} are listed")
         return {}
-    good = responses - run["errors_status"] if "errors_status" in run else run["requests_succeeded"]
-    return {"throughput_rps": throughput, "goodput_rps": throughput * good / responses if responses else 0.0}
+    return {"throughput_rps": throughput}
 
 
 def classes_of(report: dict, tool: str) -> list[dict]:

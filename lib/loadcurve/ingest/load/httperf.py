@@ -69,8 +69,8 @@ def parse_httperf(text: str) -> Parsed:
     ... Reply time [ms]: response 3.2 transfer 0.3
     ... Reply status: 1xx=0 2xx=30 3xx=0 4xx=0 5xx=10
     ... '''
-    >>> parse_httperf(report).tables["runs"][["throughput_rps", "goodput_rps", "latency_mean_s"]].values.tolist()
-    [[20.0, 15.0, 0.0035]]
+    >>> parse_httperf(report).tables["runs"][["throughput_rps", "latency_mean_s"]].values.tolist()
+    [[20.0, 0.0035]]
     """
     cursor = Cursor(text, "httperf")
     reports: list[dict] = []
@@ -124,9 +124,6 @@ def _run(report: dict, warnings: list[str]) -> dict:
             run["throughput_rps"] = rate * replies / requests if requests else 0.0
         else:
             run["throughput_rps"] = replies / duration
-        if "errors_status" in run:
-            good = (replies - run["errors_status"]) / replies if replies else 0.0
-            run["goodput_rps"] = run["throughput_rps"] * good
     if "Reply time" in values and replies:
         run["latency_mean_s"] = sum(values["Reply time"]) / 1000 or math.nan
         if not any(values["Reply time"]):

@@ -107,7 +107,6 @@ def _row(match: re.Match[str], cursor: Cursor) -> dict:
     return {
         "tool": "jmeter", "status": "finished", "duration_s": duration, "requests": requests, "requests_failed": failed,
         "requests_succeeded": requests - failed, "throughput_rps": rate,
-        "goodput_rps": rate * (requests - failed) / requests if requests else 0.0,
         "latency_mean_s": mean, "latency_min_s": least, "latency_max_s": most,
         "latency_corrected": False, "latency_origin": "measured",
     }  # fmt: skip

@@ -47,7 +47,6 @@ def parse_jmeter_statistics(text: str) -> Parsed:
             kept | {
                 "tool": "jmeter", "status": "finished", "requests_succeeded": requests - failed,
                 "duration_s": requests / rate if rate else 0.0,
-                "goodput_rps": rate * (requests - failed) / requests if requests else 0.0,
                 "percentile_estimator": "interpolated, of the last 20,000 samples by default",
                 "latency_corrected": False, "latency_origin": "measured",
             }

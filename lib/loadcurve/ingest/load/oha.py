@@ -116,13 +116,12 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
         run[f"latency_{column}_s"] = value if responses else math.nan
     if not responses:
         reasons = sorted(errors, key=errors.__getitem__, reverse=True)
-        run |= {"status": "failed", "throughput_rps": 0.0, "goodput_rps": 0.0}
+        run |= {"status": "failed", "throughput_rps": 0.0}
         run |= {"reason": reasons[0]} if reasons else {}
     elif abs(rps * duration - started) > 1e-3 * started + 0.5:
         warnings.append(f"line {line}: requestsPerSec x total is {rps * duration:.0f}, but {started} are listed")
     else:
         run["throughput_rps"] = rps * responses / started
-        run["goodput_rps"] = rps * (responses - run["errors_status"]) / started
     rate = number_at(document, "summary.successRate", text, required=False)
     if responses and not math.isnan(rate) and abs(rate - responses / (responses + failed)) > 1e-6:
         warnings.append(f"line {line_of('summary.successRate', text)}: successRate is not {responses} responses of "

@@ -41,8 +41,8 @@ def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict) -> dict[
     ...     "error": categories([-1, -1], []), "latency_s": [1.0, 1.0],
     ...     "time": pd.to_datetime([0, 1], unit="s", utc=True)})
     >>> rows = summary_of(requests, np.array([False, True]), {})["runs"]
-    >>> rows[0]["duration_s"], rows[0]["throughput_rps"], rows[0]["goodput_rps"]
-    (2.0, 1.0, 0.5)
+    >>> rows[0]["duration_s"], rows[0]["throughput_rps"], rows[0]["requests_failed"]
+    (2.0, 1.0, 1)
     """
     tool, count, bad = str(requests["tool"].iloc[0]), len(requests), int(failed.sum())
     started, duration = _span(requests)
@@ -51,7 +51,7 @@ def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict) -> dict[
     row = {
         "generator": 0, "tool": tool, "status": "finished", "started_at": started, "duration_s": duration,
         "requests": count, "requests_failed": bad, "requests_succeeded": count - bad,
-        "throughput_rps": count / duration, "goodput_rps": (count - bad) / duration, **_bytes(requests, duration),
+        "throughput_rps": count / duration, **_bytes(requests, duration),
         **{f"latency_{name}_s": value for name, value in _statistics(timed).items()},
         "percentile_estimator": _ESTIMATOR, "latency_corrected": False, "latency_origin": "measured",
         **_errors(requests, failed), **known,

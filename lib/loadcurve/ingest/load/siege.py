@@ -115,8 +115,6 @@ def _run(report: dict, cursor: Cursor) -> dict:
     count, concurrency = run.get("requests", 0), values.get("Concurrency", math.nan)
     if report["users"]:
         run["connections"] = report["users"]
-    if "requests_succeeded" in run:
-        run["goodput_rps"] = rate * min(1.0, run["requests_succeeded"] / count) if count else 0.0
     if "Transactions" in values and not count:
         return run | {"status": "failed", "reason": cursor.failure or "no transaction"}
     if cursor.failure:

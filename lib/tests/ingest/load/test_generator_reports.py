@@ -40,7 +40,7 @@ def test_prompts_and_fences_around_change_nothing(case):
     found = parse(f"root@bench:~# some command\n```\n{text}```\nroot@bench:~#\n")
     assert found.tool == case.parent.name
     for name, frame in plain.items():
-        assert frame.equals(found.tables[name]), name
+        assert frame.equals(found.tables[name][frame.columns]), name  # a command in the text names its URL too
 
 
 @in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
