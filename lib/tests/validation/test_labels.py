@@ -8,7 +8,6 @@ from loadcurve import read_published
 from loadcurve.audit import all_rules
 from validation import labels as scored
 
-PLANNED = {"missing-latencies", "shared-machine"}
 WORST = {"error": "do not use", "warning": "with care"}
 
 
@@ -29,7 +28,7 @@ def test_each_report_is_there_in_the_half_of_its_hash_with_one_verdict(root, lab
 
 def test_each_label_names_rules_and_has_a_severity_and_a_reason(labels):
     own = labels[~labels["rule"].isin(["verdict", "none"])]
-    assert set(own["rule"].str.split("|").explode()) <= {*all_rules(), *PLANNED}
+    assert set(own["rule"].str.split("|").explode()) <= set(all_rules())
     assert set(own["label"]) == {"raise", "arguable"} and set(own["severity"]) == {"error", "warning"}
     assert (own["reason"] != "").all()
 

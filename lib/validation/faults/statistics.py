@@ -8,7 +8,7 @@ import pandas as pd
 from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.audit.of_runs import tables_of
 from loadcurve.tables import check
-from validation.faults.mutation import Change, Mutation, Tables
+from validation.faults.mutation import Change, Mutation, Tables, chain, with_values
 
 
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
