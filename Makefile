@@ -114,7 +114,7 @@ jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networ
 	  exec $(BIN)/jupyter lab --allow-root notebooks/01_your_own_files.ipynb; \
 	else exec $(BIN)/jupyter lab notebooks/01_your_own_files.ipynb; fi
 
-# What make installs, and what is not in its lock of what others take besides; a single resolution gives all versions.
+# READER is what make installs; a lock of another level lists only what that does not.  One resolution gives all versions.
 READER := --extra lab --extra notebooks --extra handbook --group lib/pyproject.toml:make
 besides = awk 'FNR == NR { if (/^[a-z]/) listed[$$0]; next } /^[a-z]/ { skip = $$0 in listed } !skip' build/lock/reader
 compile = build/lock/bin/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \

@@ -1,4 +1,4 @@
-"""Packages of Debian that the laboratory needs: ``python3 packages.py GROUP`` prints a line for each, PACKAGE TEST.
+"""Packages of Debian that the laboratory needs: ``python3 packages.py GROUP [FOLDER]`` prints PACKAGE TEST for each.
 
 TEST is a command, or a path (a pattern of the shell) that the package installs.  `lib/system.sh` runs this script
 before there is a Python environment, so it imports only the standard library and reads the registrations from the
@@ -18,8 +18,9 @@ PARAMETERS = {
 
 
 if __name__ == "__main__":
+    group, *folder = sys.argv[1:]
     found = set()
-    for path in LABORATORY.rglob("*.py"):
+    for path in Path(*folder or [LABORATORY]).rglob("*.py"):
         text = path.read_text("utf-8")
         if not any(f"{kind}(" in text for kind in PARAMETERS):
             continue
@@ -29,7 +30,7 @@ if __name__ == "__main__":
                 defaults = PARAMETERS[call.func.id]
                 given = dict(zip(defaults, map(ast.literal_eval, call.args), strict=False))
                 one = defaults | given | {word.arg: ast.literal_eval(word.value) for word in call.keywords}
-                if one["package"] and one["group"] == sys.argv[1]:
+                if one["package"] and one["group"] == group:
                     found.add(f"{one['package']} {one.get('path') or one['name']}")
     for line in sorted(found):
         print(line)
