@@ -10,11 +10,13 @@ import hashlib
 import logging
 import pickle
 import signal
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import loadcurve
 from loadcurve.errors import LoadcurveError
@@ -111,12 +113,24 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
         try:
             client = distributed.Client(scheduler, timeout=_CONNECT_S)
         except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
+            reason = _refusal(scheduler) or str(error).splitlines()[0]
             raise LoadcurveError(
                 f"scheduler must be local, or the address of a Dask scheduler such as tcp://10.0.0.1:8786, "
-                f"got {scheduler!r} ({reason})"
+                f"got {scheduler!r} ({reason}); start one with `dask scheduler`"
             ) from None
         yield stack.enter_context(client)
+
+
+def _refusal(scheduler: str) -> str:
+    """Return why no connection to an address is established, which Dask, after many attempts, does not report."""
+    with contextlib.suppress(ValueError):
+        address = urlsplit(scheduler)
+        try:
+            if address.hostname:
+                socket.create_connection((address.hostname, address.port or 8786), _CONNECT_S).close()
+        except OSError as error:
+            return f"{error.strerror or error}"
+    return ""
 
 
 def dask_setup(_: object) -> None:

@@ -2,7 +2,9 @@
 
 import math
 
-__all__ = ["UNITS", "format_quantity", "rounded_ends", "unit_of_column"]
+from loadcurve.errors import ValueRuleError
+
+__all__ = ["UNITS", "format_quantity", "parse_number", "rounded_ends", "unit_of_column"]
 
 _SHOWN = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")],
@@ -65,6 +67,39 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
     whole = not unit and value == round(value)  # a count shows no decimals
     text = (f"{value:,.0f}" if whole else _significant(value / prefix, digits)).replace("-", "−")
     return text if not suffix else f"{text}{'' if suffix.startswith('/') else ' '}{suffix}"
+
+
+def parse_number(name: str, text: str, least: float, most: float, *, whole: bool = False) -> float:
+    """Number that somebody typed, within its range.
+
+    Parameters
+    ----------
+    name : str
+        What the number is, for the error.
+    text : str
+        Digits, perhaps with a decimal point and an exponent.
+    least, most : float
+        Range, with both ends; finite.
+    whole : bool
+        Whether it is an integer.
+
+    Raises
+    ------
+    ValueRuleError
+        When the text is no number, or out of the range.
+
+    Examples
+    --------
+    >>> parse_number("--margin", "0.02", 0, 1), parse_number("--jobs", "4", 0, 64, whole=True)
+    (0.02, 4)
+    """
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        value = math.nan
+    if not (text.isascii() and least <= value <= most):
+        raise ValueRuleError(name, f"a {'whole ' * whole}number from {least:,} to {most:,}", text)
+    return value
 
 
 def rounded_ends(value: float, digits: int) -> tuple[float, float]:

@@ -1,12 +1,15 @@
 """The command line: one line for what is wrong, exit code 1, nothing of a traceback."""
 
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 
 import pytest
 
+from loadcurve import cluster
 from loadcurve.ingest.registry import FORMS
 
 pytestmark = pytest.mark.slow
@@ -109,3 +112,53 @@ def test_lab_clean_says_what_it_removed(root):
     done = loadcurve("lab", "clean", cwd=root)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "nothing to remove\n" or all(line.startswith("lc") for line in done.stdout.splitlines())
+
+
+NUMBERS = (
+    "compare {report} {report} --margin", "history {report} {report} --at", "ingest {report} --jobs",
+    "ingest {report} --max-bytes", "launch connections_on_loopback --plan --seconds",
+    "launch connections_on_loopback --plan --repeats", "batch {notebook} -o {out} --jobs",
+    "new a --seconds", "new a --repeats", "new a --connections", "new a --rates", "new a --connections 1..",
+    "compare {report} {report} --fail-if throughput_rps<", "analyse {report} --objective max=",
+    "audit {report} --limit few-repeats.repeats=", "run {notebook} -o {out}/a.ipynb -p level=",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NUMBERS)
+def test_a_number_that_is_none_or_too_large_is_one_line(root, tmp_path, called, monkeypatch, command):
+    monkeypatch.chdir(root)
+    given = {"report": REPORT, "notebook": "lib/loadcurve/notebooks/01_your_own_files.ipynb", "out": tmp_path}
+    *argv, last = command.format(**given).split()
+    ends = "s" if "max=" in command else ""
+    for value in ("1e400", "nan", "inf", "-1", "9" * 400, "9" * 5001, "x"):
+        own = [f"{last}{value}{ends}"] if last.endswith(("=", "<", "..")) else [last, value]
+        code, out, err = called(*argv, *own)
+        assert code in (1, 2) and err.count("\n") == 1 and not out, (value, err)
+        assert re.search(r"must be |expected a number", err), err
+
+
+def test_a_missing_folder_of_temporary_files_is_named(root, tmp_path, called, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    monkeypatch.chdir(root)
+    for argv in (
+        f"analyse {REPORT} -o {tmp_path}/a.pdf", f"ingest {REPORT} --format csv -o -", "new a --connections 1",
+        f"run lib/loadcurve/notebooks/01_your_own_files.ipynb -o {tmp_path}/a.ipynb",
+        f"ingest {REPORT} --format parquet -o {tmp_path}/t --scheduler local",
+    ):  # fmt: skip
+        code, _, err = called(*argv.split())
+        assert (code, err.count("\n")) == (1, 1), err
+        assert err.startswith(f"TMPDIR must be a folder in which files can be created, got '{tmp_path}/none'")
+    assert called("audit", REPORT)[0] == 1, "which needs none"
+
+
+@pytest.mark.parametrize(
+    "argv", [["ingest", "http://{address}/x"], ["ingest", REPORT, "--scheduler", "tcp://{address}"]]
+)
+def test_a_refused_connection_is_reported_as_one(root, tmp_path, called, monkeypatch, argv):
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    code, _, err = called(*(word.format(address=address) for word in argv), "--format", "parquet", "-o", tmp_path)
+    assert (code, err.count("\n")) == (1, 1), err
+    assert "Connection refused" in err and address in err

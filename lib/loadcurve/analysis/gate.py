@@ -8,6 +8,7 @@ import numpy as np
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate
+from loadcurve.units import parse_number
 
 _GATE = re.compile(
     r"\s*(?P<metric>[a-z][a-z0-9_]*)\s*(?P<operator>[<>])=?\s*(?P<limit>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?\s*"
@@ -64,7 +65,8 @@ def parse_gate(text: str) -> Gate:
     Gate(metric='latency_p99_s', operator='>', limit=1.1)
     """
     found = _GATE.fullmatch(text)
-    limit = float(found["limit"]) / (100 if found["percent"] else 1) if found else 0.0
+    limit = parse_number("limit of a gate", found["limit"], 0, 10**6) if found else 0.0
+    limit /= 100 if found and found["percent"] else 1
     if not found or not limit > 0:
         raise LoadcurveError(
             f"gate must be METRIC < RATIO or METRIC > RATIO, such as throughput_rps < 0.95, got {text!r}"

@@ -8,6 +8,7 @@ import pandas as pd
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.models.capacity import Objective
+from loadcurve.units import parse_number
 
 _OBJECTIVE = re.compile(
     r"\s*(?P<what>p[0-9]{1,2}(?:\.[0-9]{1,6})?|median|mean|avg|max|errors?)\s*(?:<=?|=|≤)\s*"
@@ -59,7 +60,7 @@ def parse_objective(text: str) -> Objective:
     found = _OBJECTIVE.fullmatch(unicodedata.normalize("NFKC", text).lower())
     if not found:
         raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
-    number, unit, what = float(found["number"]), found["unit"], found["what"]
+    number, unit, what = parse_number("objective", found["number"], 0, 10**9), found["unit"], found["what"]
     what = _OTHER_NAMES.get(what, what)
     if what == "errors":
         if unit not in (None, "%") or (most := number / 100 if unit else number) > 1:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors
+from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors, number
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def print_analysis(
 def history(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="One folder for each date.")],
     metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
-    at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
+    at: Annotated[float | None, number("--at", 0, 10**12, help="Load to compare at; by default the fastest.")] = None,
     factor: Patterns = None,
     repeats: RepeatPattern = None,
     factors: FactorsFile = None,

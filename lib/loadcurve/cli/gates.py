@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loadcurve.cli.options import (
-    FactorsFile,
-    Follow,
-    Patterns,
-    RepeatPattern,
-    given_factors,
-    print_origins,
-    with_code_2,
-)
+    FactorsFile, Follow, Patterns, RepeatPattern, given_factors, number, print_origins, with_code_2,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from loadcurve.report.checks import Check
@@ -53,7 +47,9 @@ def compare(
     undecided: Annotated[
         Undecided, typer.Option(help="What a gate counts as if the interval of the ratio contains its limit.")
     ] = Undecided.passes,
-    margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
+    margin: Annotated[
+        float, number("--margin", 1e-6, 10, help="Largest difference that does not matter, as a ratio.")
+    ] = 0.02,
     form: Format = GateFormat.text,
     factor: Patterns = None,
     repeats: RepeatPattern = None,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors, print_origins
+from loadcurve.cli.options import (
+    FactorsFile, Follow, Jobs, Patterns, RepeatPattern, Timezone, given_factors, number, print_origins,
+)  # fmt: skip
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -46,12 +48,9 @@ def ingest(
         str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
     ] = "",
     max_bytes: Annotated[
-        int,
-        typer.Option(min=1, max=1 << 40, help="Maximum size of an unpacked file in bytes; a larger file is refused."),
+        int, number("--max-bytes", 1, 1 << 40, whole=True, help="Maximum size of an unpacked file; others are refused.")
     ] = 256_000_000,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=0, help="Maximum number of processes; 0 for one per processor.")
-    ] = 0,
+    jobs: Jobs = 0,
     scheduler: Annotated[
         str, typer.Option(help="Dask scheduler that reads folders: tcp://HOST:PORT, or local for --jobs workers here.")
     ] = "",

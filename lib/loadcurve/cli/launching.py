@@ -9,12 +9,17 @@ import typer
 
 from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
+from loadcurve.cli.options import number
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
 
-Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, instead of the study's value.")]
-Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, instead of the study's value.")]
+Seconds = Annotated[
+    float | None, number("--seconds", 0, 86_400, help="Seconds of load at each point, instead of the study's value.")
+]
+Repeats = Annotated[
+    int | None, number("--repeats", 1, 10_000, whole=True, help="Repeats of each point, instead of the study's value.")
+]
 
 lab = typer.Typer(no_args_is_help=True, help="Print the schema of study.yml; remove what a killed launch left.")
 

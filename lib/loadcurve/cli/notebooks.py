@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from loadcurve.cli.options import Jobs
 from loadcurve.errors import LoadcurveError
 
 
@@ -101,9 +102,7 @@ def batch(
         list[str] | None,
         typer.Option(metavar="NAME=A,B,C", help="Values of which each run takes one; may be given several times."),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Notebooks that run at the same time; 0: one for each processor.")
-    ] = 0,
+    jobs: Jobs = 0,
     scheduler: Annotated[
         str, typer.Option(help="Dask scheduler: tcp://HOST:PORT, or local for a Dask cluster on this machine.")
     ] = "",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.errors import LoadcurveError, in_one_line
+from loadcurve.errors import LoadcurveError, ValueRuleError, in_one_line
+from loadcurve.units import parse_number
 
 if TYPE_CHECKING:
     from loadcurve.ingest.given_factors import GivenFactors
@@ -36,6 +37,25 @@ FactorsFile = Annotated[
 ]
 Follow = Annotated[bool, typer.Option("--follow", help="Also read links that lead out of a folder.")]
 Timezone = Annotated[str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")]
+
+
+def number(name: str, least: float, most: float, *, whole: bool = False, help: str) -> Any:
+    """Return an option that is a number in a range; any other ends the command with one line and exit code 2."""
+
+    def parse(value: object) -> float:
+        try:
+            return parse_number(name, str(value), least, most, whole=whole)
+        except ValueRuleError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(2) from None
+
+    short = ("-j",) if name == "--jobs" else ()
+    return typer.Option(name, *short, parser=parse, metavar="NUMBER", help=f"{help}  [{least:,} to {most:,}]")
+
+
+Jobs = Annotated[
+    int, number("--jobs", 0, 4096, whole=True, help="Maximum number of processes; 0 for one per processor.")
+]
 
 
 def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[str] | None = None) -> "GivenFactors":

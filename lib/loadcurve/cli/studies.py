@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from loadcurve.cli.answers import print_analysis
+from loadcurve.cli.options import number
 from loadcurve.errors import LoadcurveError
 
 
@@ -18,8 +19,8 @@ def new(
         str | None, typer.Option(help="Offered requests/s of an open loop (wrk2), with one level of connections.")
     ] = None,
     tool: Annotated[str | None, typer.Option(help="Load generator.")] = None,
-    seconds: Annotated[int | None, typer.Option(min=1, max=86400, help="Duration of each run.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Runs of each level.")] = None,
+    seconds: Annotated[int | None, number("--seconds", 1, 86_400, whole=True, help="Duration of each run.")] = None,
+    repeats: Annotated[int | None, number("--repeats", 1, 10_000, whole=True, help="Runs of each level.")] = None,
 ) -> None:
     """Write a commented study.yml; asks for what no option gives.
 

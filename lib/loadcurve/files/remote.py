@@ -116,6 +116,16 @@ class RemoteFolder:
         with self._in_one_line():
             return bool(self._files.isfile(self._root))
 
+    def check_reachable(self) -> None:
+        """Raise unless the file system answers: fsspec reports a refused connection as a file that is not there."""
+        with self._in_one_line():
+            try:
+                self._files.info(self._root)
+            except FileNotFoundError as error:
+                if isinstance(cause := error.__cause__, OSError) and cause.errno:
+                    reason = os.strerror(cause.errno) if cause.errno > 0 else str(cause)
+                    raise OSError(f"connection failed: {reason}") from None
+
     def names(self, below: str = "") -> dict[str, dict[str, Any]]:
         """Return all files, by their names below the folder, with what the file system knows about each."""
         with self._in_one_line():
@@ -194,6 +204,7 @@ def local_copy(url: str) -> Iterator[Path]:
         remote, single = RemoteFolder(remote.url.rpartition("/")[0]), remote.name
     found = {name: facts for name, facts in remote.names(single).items() if single in ("", name)}
     if not found:
+        remote.check_reachable()
         raise LoadcurveError(f"{printable(url)}: expected a file or a folder, got nothing of that name")
     with temporary_folder() as place:
         need, free = sum(facts.get("size") or 0 for facts in found.values()), shutil.disk_usage(place).free

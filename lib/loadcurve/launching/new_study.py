@@ -5,8 +5,10 @@ import re
 import yaml
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.units import parse_number
 
 _RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
+_HIGHEST = 10**12
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
 _TEXT = """\
@@ -45,14 +47,15 @@ def parse_levels(text: str) -> list[int]:
     """
     expected = "levels must be a range such as 1..256 or a list such as 1,8,64"
     if found := _RANGE.fullmatch(text):
-        first, last = int(found[1]), int(found[2])
+        first, last = (int(parse_number("level", end, 0, _HIGHEST, whole=True)) for end in found.groups())
         if 1 <= first <= last:
             doubled = [first]
             while doubled[-1] * 2 < last:
                 doubled.append(doubled[-1] * 2)
             return doubled if last == first else [*doubled, last]
-    elif all(part.strip().isdecimal() and int(part) >= 1 for part in text.split(",")):
-        return list(dict.fromkeys(int(part) for part in text.split(",")))
+    elif all(part.strip().isdecimal() for part in text.split(",")):
+        parts = (parse_number("level", part, 1, _HIGHEST, whole=True) for part in text.split(","))
+        return [int(part) for part in dict.fromkeys(parts)]
     raise LoadcurveError(f"{expected}, got {text!r}")
 
 

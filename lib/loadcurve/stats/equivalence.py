@@ -58,8 +58,8 @@ def summarise_equivalence(
     >>> summarise_equivalence([104, 99, 108], [100, 97, 105]).loc[0, "verdict"]
     'undecided'
     """
-    if not margin_ratio > 0:
-        raise ValueRuleError("margin_ratio", "> 0", margin_ratio)
+    if not 0 < margin_ratio < np.inf:
+        raise ValueRuleError("margin_ratio", "> 0 and finite", margin_ratio)
     if not 0.5 < level < 1:
         raise ValueRuleError("level", "0.5 < level < 1", level)
     first, second, _ = two_groups(a, b)
@@ -188,8 +188,8 @@ def equivalence_power(
         raise ValueRuleError("repeats", ">= 2", repeats)
     if not variation_ratio >= 0:
         raise ValueRuleError("variation_ratio", ">= 0", variation_ratio)
-    if not margin_ratio > 0:
-        raise ValueRuleError("margin_ratio", "> 0", margin_ratio)
+    if not 0 < margin_ratio < np.inf:
+        raise ValueRuleError("margin_ratio", "> 0 and finite", margin_ratio)
     if not abs(np.log(true_ratio)) < np.log1p(margin_ratio):
         raise ValueRuleError("true_ratio", f"within a factor of {1 + margin_ratio:g}", true_ratio)
     if not 0.5 < level < 1:
