@@ -134,7 +134,7 @@ def find_saturation(demand: Estimate, latency_min: Estimate, think_time_s: float
     --------
     >>> demand = Estimate(0.010, 0.008, 0.012, 0.95, "given")
     >>> print(find_saturation(demand, Estimate(0.2, 0.19, 0.21, 0.95, "given"), think_time_s=0.1))
-    30 [24.92, 37.63]
+    30 [24.92, 37.59]
     """
     above_0("demand", demand.value)
     above_0("latency_min", latency_min.value)

@@ -135,7 +135,7 @@ def find_saturation_of_runs(connections: ArrayLike, throughput_rps: ArrayLike, l
     Estimate
         N* in connections, with the value and the warnings of `find_saturation` and Fieller's interval for the runs of
         the two levels.  The largest of several means are both biased upwards, so their ratio hardly is; where one is
-        chosen among more means than the other, that end is at least the one of `find_saturation`.
+        chosen among more means than the other, one end allows for that choice.
 
     Raises
     ------
@@ -145,19 +145,25 @@ def find_saturation_of_runs(connections: ArrayLike, throughput_rps: ArrayLike, l
     Examples
     --------
     >>> print(find_saturation_of_runs([1, 1, 8, 8, 8, 32, 32, 32], [99, 101, 398, 400, 402, 389, 390, 391]))
-    4 [3.555, 4.572]
+    4 [3.652, 4.414]
     """
     number, throughput, _ = known_runs(connections, throughput_rps)
     demand, least = (find(connections, throughput_rps, level) for find in (find_demand, find_latency_min))
     (_, busy, high), (_, light, low) = (_highest(number, values, level) for values in (throughput, throughput / number))
-    found = find_ratio(throughput[number == busy], throughput[number == light] / light, level)
-    apart = find_saturation(demand, least)
-    # Where one was chosen among more means than the other, its bias remains.
-    lo, hi = (apart.lo if high > low else found.lo), (apart.hi if low > high else found.hi)
+    runs = throughput[number == busy], throughput[number == light] / light
+    found, apart = find_ratio(*runs, level), find_saturation(demand, least)
+    # Where one was chosen among more means than the other, its bias remains, to one side.
+    wider = find_ratio(*runs, 2 * _below(level, abs(high - low) + 1) - 1)
+    lo, hi = (wider.lo if high > low else found.lo), (wider.hi if low > high else found.hi)
     where = f"X_max / (X / N)_max, Fieller's interval over the runs at N = {busy:g} and N = {light:g}"
     if high != low:
         where += f", widened for the choice among {high} and {low} levels"
     return replace(apart, lo=min(lo, found.lo), hi=max(hi, found.hi), method=where)
+
+
+def _below(level: float, near: int) -> float:
+    """Level of one end for the largest of so many means (Šidák)."""
+    return float((1 - _LOWER_SHARE * (1 - level)) ** (1 / near))
 
 
 def _reciprocal(found: Estimate, method: str, warnings: list[str]) -> Estimate:
@@ -182,6 +188,5 @@ def _highest(connections: Array, values: Array, level: float) -> tuple[Estimate,
     near = sum(found.value - others.mean() <= half * np.sqrt(1 + runs.size / others.size) for others in groups.values())
     if near == 1 or scatter == 0:
         return found, best, 1
-    below = (1 - _LOWER_SHARE * (1 - level)) ** (1 / near)  # Šidák
-    lo = found.value - scipy.special.stdtrit(runs.size - 1, below) * scatter / np.sqrt(runs.size)
+    lo = found.value - scipy.special.stdtrit(runs.size - 1, _below(level, near)) * scatter / np.sqrt(runs.size)
     return replace(found, lo=min(lo, found.value)), best, int(near)

@@ -193,8 +193,8 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
 
     Examples
     --------
-    >>> print(find_mean_of_series([1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]))
-    2.833 [0.566, 5.101]
+    >>> print(find_mean_of_series([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]))
+    4.333 [2.242, 6.424]
     """
     known, level = series("values", values, MIN_MERGED), between_0_and_1("level", level)
     size, effective = merge_size(known), _effective_samples(known)

@@ -88,7 +88,7 @@ def find_mean_of_levels(values: ArrayLike, level: float = 0.95) -> Estimate:
     Examples
     --------
     >>> print(find_mean_of_levels([[[9, 5], [8, 3]], [[10, 6], [7, 11]], [[1, 12], [2, 4]]]))
-    6.5 [1.811, 11.19]
+    6.5 [1.811, 13.9]
     """
     known, level = _design(values), between_0_and_1("level", level)
     highest = known.reshape(known.shape[0], -1).mean(axis=1)
