@@ -1,6 +1,7 @@
 """Published reports: every table declared and read, each raw output read, its numbers those of the transcription."""
 
 import csv
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -279,22 +280,99 @@ def test_the_monitors_of_a_report_belong_to_its_runs(root):
     assert read(published(root, "scaling_curves")).tables == {}, "it declares none"
 
 
-@in_one_test(
-    ("entry", "message"),
-    [
-        ("{rows_of: none, run_id: a}", "entry 1 of declared: table must be one of rates, got 'none'"),
-        ("{rows_of: rates, run_id: '{no}'}", "entry 1 of declared: KeyError: 'no'"),
-        ("{rows_of: rates, run_id: a, runs: {speed: rps}}", "expected a column of runs, got 'speed'"),
-        ("{rows_of: rates, run_id: a, runs: {throughput_rps: rps plus 1}}", "KeyError: 'plus'"),
-        ("{rows_of: rates, run_id: a, runs: {throughput_rps: unknown}}", "ValueError: .*unknown"),
-        ("{run_id: a, raw: {../up.txt: client}}", "name must be one of , got '../up.txt'"),
-    ],
+HEAD = "tables: {rates: {rps: rate, name: 'text, name'}}\n"
+ENTRY = "declared: [{rows_of: rates, only: {name: [a, '']}, run_id: '{name}', runs: {throughput_rps: %s}}]\n"
+NUMBER = "expected a number, or an expression of them"
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 8)}]\n" for i in range(1, 9)
 )
-def test_a_wrong_declaration_is_named(tmp_path, entry, message):
-    (tmp_path / "source.yml").write_text(f"tables: {{rates: {{rps: rate}}}}\ndeclared: [{entry}]\n", "utf-8")
-    (tmp_path / "rates.csv").write_text("rps\n5\n", "utf-8")
-    with pytest.raises(LoadcurveError, match=message):
-        read(tmp_path)
+WRONG_SOURCES = {
+    "[a]": ":1: expected a mapping with the keys of a source, got",
+    "a: !!set {b}": ":1: expected a value without a YAML tag",
+    "a: " + "[" * 5000: ":1: expected values nested at most 20 deep",
+    "a: " + "9" * 5001: ":1: expected a number of at most 300 digits",
+    BOMB + "declared: [{run_id: a, runs: {throughput_rps: *a8}}]": ":1: expected at most 200000 values",
+    BOMB + "declared: [{run_id: *a8}]": ":1: expected at most 200000 values",
+    "a: " + "x" * (1 << 20): ": expected at most 1048576 bytes",
+    "tables: [rates]": ":1: expected tables to be an object, got",
+    "tables: {../up: {rps: rate}}": ":1: expected tables to be named with letters, digits, _ and -, got '../up'",
+    HEAD + "declared: 1": ":2: expected declared to be array, got '1'",
+    HEAD + "declared:\n- {run_id: a}\n- 1": ":4: expected declared.1 to be an object, got '1'",
+    HEAD + "declared: [{}]": ":2: expected the key declared.0.run_id, got 'none'",
+    HEAD + "declared: [{run_id: 5}]": ":2: expected declared.0.run_id to be string, got '5'",
+    HEAD + "declared: [{run_id: a, run: {}}]": ":2: expected one of the keys .*network, .*rows_of, .*, got 'run'",
+    HEAD + "declared: [{run_id: a, rows_of: none}]": ":2: expected one of the tables rates, got 'none'",
+    HEAD + "declared: [{run_id: a, rows_of: ../up}]": ":2: expected one of the tables rates, got '../up'",
+    HEAD + "declared: [{run_id: a, only: {rps: [5]}}]": r":2: expected one of the columns \(none without rows_of\)",
+    HEAD + "declared: [{run_id: '{no}', rows_of: rates}]": ":2: expected one of the columns rps, name, got 'no'",
+    HEAD + "declared: [{run_id: '{name:>900000000}', rows_of: rates}]": "rps, name, got 'name:>900000000'",
+    HEAD + "declared: [{run_id: '{name.__class__}', rows_of: rates}]": "rps, name, got 'name.__class__'",
+    HEAD + f"declared: [{{run_id: '{'{rps}' * 401}', rows_of: rates}}]": "expected a text of at most 2000 characters",
+    HEAD + f"declared: [{{run_id: '{'{name}' * 300}', rows_of: rates}}]": "expected texts of at most 2000 characters",
+    HEAD + "declared: [{run_id: a, runs: {speed: rps}}]": ":2: expected a column of runs, got 'speed'",
+    HEAD + "declared: [{run_id: a, runs: {tool: 5}}]": ":2: expected a text of at most 2000 characters, got '5.0'",
+    HEAD + "declared: [{run_id: a, raw: {../up.txt: c}}]": ":2: expected one of the files of raw .*, got '../up.txt'",
+    HEAD + "declared: [" + "{run_id: a}, " * 10_001 + "]": ":2: expected at most 20000 rows in all, got 'more'",
+    HEAD + ENTRY % "rps plus 1": rf":2: {NUMBER} \(it is no expression of quantities\), got 'rps plus 1'",
+    HEAD + ENTRY % "unknown": rf":2: {NUMBER} \(unknown is not given\), got 'unknown'",
+    HEAD + ENTRY % "name * 2": rf":2: {NUMBER} \(the text 'a' is no number\)",
+    HEAD + ENTRY % "name": ":2: expected a number, got 'a column of texts'",
+    HEAD + ENTRY % "rps < 6": ":2: expected an expression of numbers, got 'True'",
+    HEAD + ENTRY % "rps / 0": rf":2: {NUMBER} \(it has no finite value at 5 and 0\), got 'rps / 0'",
+    HEAD + ENTRY % ".inf": rf":2: {NUMBER} ",
+    HEAD + ENTRY % "1e999": rf":2: {NUMBER} ",
+    HEAD + ENTRY % ("rps" + " + rps" * 200): rf":2: {NUMBER} \(it has more than 1000 characters\)",
+    HEAD + ENTRY % "-rps": ": table runs: throughput_rps must be .*, got -5",
+    HEAD[:-2] + ", prose: {a: b}}\n" + ENTRY % "rps * 1": ":1: expected one of the columns a, got 'name'",
+}  # fmt: skip
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Writes a `source.yml` beside two tables; the folder beside it holds what is not to be read."""
+    folder = tmp_path / "report"
+    folder.mkdir()
+    (tmp_path / "up.csv").write_text("rps,name\n7,up\n", "utf-8")
+    (tmp_path / "up.txt").write_text("Total: 5\n", "utf-8")
+    (folder / "rates.csv").write_text("rps,name\n5,a\n,\n0,zero" + "0" * 10 + "\n", "utf-8")
+    (folder / "prose.csv").write_text("a\n1\n", "utf-8")
+
+    def write(text):
+        (folder / "source.yml").write_text(text, "utf-8")
+        return folder
+
+    return write
+
+
+@in_one_test("text", WRONG_SOURCES)
+def test_a_wrong_source_is_one_line_that_names_the_place(report, text):
+    with pytest.raises(LoadcurveError, match="source.yml.*" + WRONG_SOURCES[text]) as caught:
+        read(report(text))
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 900
+
+
+def test_a_declaration_takes_texts_and_computed_numbers(report):
+    text = HEAD + ENTRY.replace("'{name}'", "'{rps}, {name} of {{2}}'") % "(rps + 1) * 10 / 2"
+    with pytest.raises(LoadcurveError, match="got '2'"):
+        read(report(text))
+    runs = read(report(text.replace("{{2}}", "2"))).tables["runs"]
+    assert runs["run_id"].tolist() == ["5, a of 2", ",  of 2"]
+    assert runs["throughput_rps"].tolist() == [30, pytest.approx(np.nan, nan_ok=True)], "of an empty cell nothing"
+
+
+@pytest.mark.parametrize("name", ["source.yml", "rates.csv", "raw/a.txt"])
+def test_a_report_is_read_in_its_folder_alone(report, name):
+    folder = report(HEAD + "declared: [{run_id: a, rows_of: rates}, {run_id: b, raw: {a.txt: c}}]")
+    (folder / "raw").mkdir()
+    (folder / "raw/a.txt").write_text("Total: 5\n")
+    (folder / name).unlink()
+    (folder / name).symlink_to("/etc/passwd")
+    with pytest.raises(LoadcurveError, match=f"{name}: expected a file of this folder, got a link that leaves it$"):
+        read(folder)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(LoadcurveError, match=f"{name}: expected "):
+        read(folder)
 
 
 def test_what_is_not_there():

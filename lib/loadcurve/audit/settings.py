@@ -1,7 +1,6 @@
 """Which rules of the audit run and with which limits: `[audit]` of loadcurve.toml, `audit` of study.yml, options."""
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 from loadcurve.audit.explanation import one_listed
 from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.document import Document, Place, read_toml
 from loadcurve.ingest.reads import record_reads
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
 
 FILE = "loadcurve.toml"
-_KEYS = ("select", "ignore", "limits")
+_KEYS: dict[str, tuple[Any, str]] = {
+    "select": ((list, tuple), "a list of rules as select"),
+    "ignore": (Mapping, "rule = reason in ignore"),
+    "limits": (Mapping, "a table for each rule in limits"),
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,9 @@ class AuditSettings:
         return tuple(found)
 
 
-def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditSettings:
+def build_settings(
+    values: Any, rules: Mapping[str, Rule], where: str, document: Document | None = None
+) -> AuditSettings:
     """Return checked settings.
 
     Parameters
@@ -84,7 +90,9 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
     rules : mapping of str to Rule
         The rules there are.
     where : str
-        Names the source in errors.
+        Names the source.
+    document : Document, optional
+        The file with these values under ``audit``; errors name its lines.
 
     Raises
     ------
@@ -97,32 +105,46 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
     Traceback (most recent call last):
     loadcurve.errors.LoadcurveError: loadcurve.toml: expected a rule that loadcurve explain lists, got 'speed'
     """
-    _of_type(values, Mapping, "a table", where)
-    for key in values:
-        _one_of(key, _KEYS, "a key", where)
+    for place, expected, got in _broken(values, rules):
+        at = f"{document.path}:{document.line(('audit', *place))}" if document else where
+        raise LoadcurveError(f"{at}: expected {expected}, got {repr(got)[:80]}")
     select, ignore, limits = values.get("select", ()), values.get("ignore", {}), values.get("limits", {})
-    _of_type(select, (list, tuple), "a list of rules as select", where)
-    _of_type(ignore, Mapping, "rule = reason in ignore", where)
-    _of_type(limits, Mapping, "a table for each rule in limits", where)
-    for name in [*select, *ignore, *limits]:
-        if name not in rules:
-            raise LoadcurveError(f"{where}: expected {one_listed(str(name), rules)}, got {name!r}")
-    for name, reason in ignore.items():
-        if not isinstance(reason, str) or not reason.strip():
-            raise LoadcurveError(f"{where}: expected a reason for ignoring {name}, got {reason!r}")
-    for name, own in limits.items():
-        _of_type(own, Mapping, f"limit = number for {name}", where)
-        for limit, value in own.items():
-            _one_of(limit, rules[name].limits, f"a limit of {name}", where)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise LoadcurveError(f"{where}: expected a number as {name}.{limit}, got {value!r}")
-            if not 0 <= value < float("inf"):
-                raise LoadcurveError(
-                    f"{where}: expected a number of at least 0 as {name}.{limit}, got {value!r} (ignore turns it off)"
-                )
     origins = {f"{name}.{limit}": where for name, own in limits.items() for limit in own}
     origins |= {"select": where} if select else {}
     return AuditSettings(tuple(select), dict(ignore), {name: dict(own) for name, own in limits.items()}, origins)
+
+
+def _broken(values: Any, rules: Mapping[str, Rule]) -> Iterator[tuple[Place, str, Any]]:
+    """Yield the place of each wrong value, what was expected and what was got, as far as the values can be read."""
+    if not isinstance(values, Mapping):
+        yield (), "a table", values
+        return
+    for key, value in values.items():
+        if key not in _KEYS:
+            yield (key,), f"a key ({', '.join(_KEYS)})", key
+        elif not isinstance(value, _KEYS[key][0]):
+            yield (key,), _KEYS[key][1], value
+            continue
+        for name in value if key in _KEYS else ():
+            if not isinstance(name, str) or name not in rules:
+                yield (key, name), one_listed(str(name), rules), name
+            elif key == "ignore" and (not isinstance(value[name], str) or not value[name].strip()):
+                yield (key, name), f"a reason for ignoring {name}", value[name]
+            elif key == "limits":
+                yield from (((key, name, *place), *fault) for place, *fault in _broken_limits(name, value[name], rules))
+
+
+def _broken_limits(name: str, own: Any, rules: Mapping[str, Rule]) -> Iterator[tuple[Place, str, Any]]:
+    if not isinstance(own, Mapping):
+        yield (), f"limit = number for {name}", own
+        return
+    for limit, value in own.items():
+        if limit not in rules[name].limits:
+            yield (limit,), f"a limit of {name} ({', '.join(rules[name].limits) or 'none'})", limit
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            yield (limit,), f"a number as {name}.{limit}", value
+        elif not 0 <= value < float("inf"):
+            yield (limit,), f"a number of at least 0 as {name}.{limit} (ignore turns it off)", value
 
 
 def parse_settings(
@@ -205,23 +227,10 @@ def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> Audi
     Raises
     ------
     LoadcurveError
-        When the file is not TOML, or as `build_settings`.
+        As `loadcurve.files.document.read_toml` and `build_settings`.
     """
     path = (folder or Path()) / FILE
-    if not path.is_file():
+    if not path.exists():
         return AuditSettings()
-    try:
-        values = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LoadcurveError(f"{path}: expected TOML, got {error}") from None
-    return build_settings(values.get("audit", {}), rules, f"{path} [audit]")
-
-
-def _of_type(value: Any, kind: Any, expected: str, where: str) -> None:
-    if not isinstance(value, kind):
-        raise LoadcurveError(f"{where}: expected {expected}, got {value!r}")
-
-
-def _one_of(name: Any, known: Sequence[str] | Mapping[str, Any], expected: str, where: str) -> None:
-    if name not in known:
-        raise LoadcurveError(f"{where}: expected {expected} ({', '.join(known) or 'none'}), got {name!r}")
+    document = read_toml(path)
+    return build_settings(document.values.get("audit", {}), rules, f"{path} [audit]", document)

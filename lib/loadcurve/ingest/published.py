@@ -5,15 +5,15 @@ cell is found even where it is the only one of its column.
 """
 
 import csv
+import io
 import math
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files.document import read_text
 from loadcurve.ingest.reads import record_reads, studies_read
 
 
@@ -46,19 +46,25 @@ def read_published(source: str, table: str) -> pd.DataFrame:
 
 def read_table(folder: Path, table: str) -> pd.DataFrame:
     """Read one table of a folder with a `source.yml`, as `read_published` does."""
-    columns = _declared(folder, table)
-    path = folder / f"{table}.csv"
-    with path.open(encoding="utf-8", newline="") as lines:
-        header, *rows = list(csv.reader(lines)) or [[]]
-    where = paths.shown(path)
+    from loadcurve.ingest.source_file import inside, read_source  # here, because most files and folders do not need it
+
+    declared = read_source(folder)[0].tables
+    if table not in declared:
+        raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
+    columns, path = declared[table], inside(folder, f"{table}.csv")
+    where, lines = paths.shown(path), csv.reader(io.StringIO(read_text(path), newline=""))
+    try:
+        header, *rows = list(lines) or [[]]
+    except csv.Error as error:
+        raise ParseError(lines.line_num, "CSV", str(error), where) from None
     if header != list(columns):
         raise ParseError(1, ", ".join(columns), ", ".join(header), where)
     for line, row in enumerate(rows, start=2):
         if len(row) != len(columns):
             raise ParseError(line, f"{len(columns)} cells", ",".join(row), where)
-    record_reads([folder / "source.yml", path])
+    record_reads([path])
     cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-    text = {name for name, meaning in columns.items() if str(meaning).startswith("text,")}
+    text = {name for name, meaning in columns.items() if meaning.startswith("text,")}
     return pd.DataFrame(
         {name: pd.Series(c, dtype="str") if name in text else _numbers(name, c, where) for name, c in cells.items()}
     )
@@ -77,10 +83,8 @@ def read_load(source: str, curve: str) -> str:
     >>> read_load("scaling_curves", "nginx_http_100kb")
     'Processors (worker processes)'
     """
-    path = source_folder(source) / "source.yml"
-    record_reads([path])
-    declared = _facts(path.read_text("utf-8")).get("curves", ())
-    loads = {one["id"]: one["load"] for one in declared}
+    curves = read_published_entries(source, "curves").reindex(columns=["id", "load"], fill_value="")
+    loads = dict(zip(curves["id"], curves["load"], strict=True))
     if curve not in loads:
         raise LoadcurveError(f"curve must be one of {', '.join(loads) or 'none'}, got {curve!r}")
     return loads[curve][:1].upper() + loads[curve][1:]
@@ -111,13 +115,16 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
     >>> read_published_entries("scaling_curves", "curves")["id"][0]
     'spec_sdm91'
     """
-    path = source_folder(source) / "source.yml"
-    facts = _facts(path.read_text("utf-8"))
-    lists = [key for key, value in facts.items() if isinstance(value, list)]
+    from loadcurve.ingest.source_file import read_source
+
+    document = read_source(source_folder(source))[1]
+    lists = {key: value for key, value in document.values.items() if isinstance(value, list)}  # noqa: PD011
     if name not in lists:
         raise LoadcurveError(f"name must be one of {', '.join(lists)}, got {name!r}")
-    record_reads([path])
-    return pd.DataFrame(facts[name]).fillna("").astype(str)
+    for i, entry in enumerate(lists[name]):
+        if not isinstance(entry, dict):
+            raise document.fault((name, i), "a mapping", entry)
+    return pd.DataFrame(lists[name]).fillna("").astype(str)
 
 
 def source_folder(source: str) -> Path:
@@ -133,21 +140,6 @@ def source_folder(source: str) -> Path:
     if source not in known:
         raise LoadcurveError(f"source must be one of {', '.join(known)}, got {source!r}")
     return published / source
-
-
-@lru_cache(maxsize=16)
-def _facts(text: str) -> dict[str, Any]:
-    """Return the content of a `source.yml`, parsed once for all its tables."""
-    import yaml  # here, because most files and folders do not need it
-
-    return yaml.safe_load(text)
-
-
-def _declared(folder: Path, table: str) -> dict[str, str]:
-    declared = _facts((folder / "source.yml").read_text("utf-8"))["tables"]
-    if table not in declared:
-        raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
-    return declared[table]
 
 
 def _numbers(name: str, cells: list[str], where: str) -> pd.Series:

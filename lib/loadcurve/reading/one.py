@@ -98,7 +98,7 @@ def read(
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:
         return _read_study(path)
-    if (path / SOURCE).is_file():
+    if (path / SOURCE).exists():
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)

@@ -3,23 +3,28 @@
 An entry of the list makes one run of each row of a transcribed table, or one run in all without a table:
 
 * ``rows_of`` names the table, and ``only`` the rows that are meant: column -> list of values; "" is an empty cell.
-* ``run_id`` names each run, which is a variant of its own; ``{column}`` stands for a cell, as in `str.format`.
+* ``run_id`` names each run, which is a variant of its own; ``{column}`` stands for the text or the number of a cell.
 * ``runs``, ``network`` or another declared table: its columns.  The value of a text is written as ``run_id`` is.  The
-  value of a number is a number, a column of the table, or a name of the table ``prose``, or several of them with
-  ``+ - * /`` between blanks, computed from left to right.
+  value of a number is a column of the table, a name of the table ``prose``, a number, or an expression of these
+  (`loadcurve.expressions.evaluate`).  An empty cell gives an empty value.
 * ``raw`` names quoted outputs of tools: a column of the table, or without a table a file in the folder ``raw`` -> the
   host on which the tool ran.
 """
 
-import operator
+import math
+import re
+from collections import ChainMap
 from collections.abc import Mapping
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, check_type, printable
+from loadcurve.expressions import evaluate
+from loadcurve.files.document import Document, Place
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -27,10 +32,15 @@ from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.paths import data_name
 from loadcurve.reading.recordings import recording_text
+from loadcurve.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from loadcurve.ingest.source_file import Declaration, Source
 
 SOURCE = "source.yml"
-_KEYS = ("rows_of", "only", "run_id", "raw")
-_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+# A report has a few hundred rows; a few lines could ask for each row of a table many thousand times.
+_MAX_ROWS, _MAX_CHARACTERS = 20_000, 2_000
 
 
 def read_published_tables(folder: str | Path) -> Parsed:
@@ -59,25 +69,23 @@ def read_published_tables(folder: str | Path) -> Parsed:
     """
     check_type("folder", folder, str | Path, "the path or the name of a published report")
     folder = Path(folder)
-    if not (folder / SOURCE).is_file():
+    if not (folder / SOURCE).exists():
         folder = source_folder(str(folder))
-    import yaml  # here, because most files and folders do not need it
+    from loadcurve.ingest.source_file import read_source  # here, because most files and folders do not need it
 
-    facts = yaml.safe_load((folder / SOURCE).read_text("utf-8"))
+    source, document = read_source(folder)
     studies_read.add(data_name(folder))
-    record_reads([folder / SOURCE])
-    said = _said(folder) if "prose" in facts.get("tables", {}) else {}
+    report = _Report(folder, source, document)
     collected: dict[str, list[pd.DataFrame]] = {}
-    warnings: list[str] = []
-    for i, entry in enumerate(facts.get("declared", ())):
-        try:
-            for name, frame in _tables_of(entry, folder, said, warnings):
-                collected.setdefault(name, []).append(frame)
-        except (LoadcurveError, KeyError, ValueError, TypeError, AttributeError) as error:
-            message = error if isinstance(error, LoadcurveError) else f"{type(error).__name__}: {error}"
-            raise LoadcurveError(f"{folder / SOURCE}: entry {i + 1} of declared: {message}") from None
+    for i, entry in enumerate(source.declared):
+        for name, frame in report.tables_of(entry, ("declared", i)):
+            collected.setdefault(name, []).append(frame)
     joined = {name: pd.concat(parts, ignore_index=True) for name, parts in collected.items()}
-    return Parsed("", Tables({name: tables.check(name, frame) for name, frame in joined.items()}), tuple(warnings))
+    try:
+        checked = Tables({name: tables.check(name, frame) for name, frame in joined.items()})
+    except LoadcurveError as error:
+        raise LoadcurveError(f"{document.path}: {error}") from None
+    return Parsed("", checked, tuple(report.warnings))
 
 
 def read_published_raw(source: str, name: str) -> Parsed:
@@ -109,49 +117,117 @@ def read_published_raw(source: str, name: str) -> Parsed:
     [[6980, 20260.6]]
     """
     folder = source_folder(source)
+    if name not in (known := _quotations(folder)):
+        raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
     studies_read.add(f"published/{source}")
     return _raw(folder, name)
 
 
+def _quotations(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "raw").glob("*"))
+
+
 def _raw(folder: Path, name: str) -> Parsed:
-    known = sorted(p.name for p in (folder / "raw").glob("*"))
-    if name not in known:
-        raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
-    path, hints = folder / "raw" / name, Hints()
+    from loadcurve.ingest.source_file import inside
+
+    path, hints = inside(folder, f"raw/{name}"), Hints()
     record_reads([path])
     parsed = parse_bytes(content(path, hints.max_bytes), str(path), hints, recording_text)
     checked = {t: tables.check(t, parsed.tables[t].assign(source=printable(str(path)))) for t in parsed.tables}
     return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
 
 
-def _said(folder: Path) -> dict[str, float]:
-    prose = read_table(folder, "prose")
-    return dict(zip(prose["name"], prose["value"], strict=True))
+class _Report:
+    """Tables of the entries of ``declared``; each file is read once."""
+
+    def __init__(self, folder: Path, source: "Source", document: Document):
+        self._source, self._document, self._rows = source, document, 0
+        self._quotations = _quotations(folder)
+        self._table, self._raw = cache(partial(read_table, folder)), cache(partial(_raw, folder))
+        self.warnings: list[str] = []
+
+    def tables_of(self, entry: "Declaration", at: Place) -> list[tuple[str, pd.DataFrame]]:
+        """Return the name and the rows of each table that an entry gives; `at` is the place of the entry."""
+        rows = self._selected(entry, at)
+        run_ids = self._texts(entry.run_id, rows, (*at, "run_id"))
+        own = {name: columns for name in SCHEMAS if (columns := getattr(entry, name)) is not None}
+        given = {name: self._columns(name, own[name], rows, (*at, name)).assign(run_id=run_ids) for name in own}
+        found = []
+        for key, host in entry.raw.items():
+            names = self._column(rows, key, (*at, "raw", key)) if entry.rows_of else pd.Series([key])
+            for i, name in names[names != ""].items():
+                if name not in self._quotations:
+                    quoted = f"one of the files of raw {', '.join(self._quotations) or '(none)'}"
+                    raise self._document.fault((*at, "raw", key), quoted, name)
+                parsed, known = self._raw(name), {"run_id": run_ids[i], "host": host, "source": f"raw/{name}"}
+                found += _quoted(parsed, known, given["runs"].loc[i] if "runs" in given else pd.Series())
+                self.warnings += [f"raw/{name}: {warning}" for warning in parsed.warnings]
+        if not entry.raw:
+            source = f"{entry.rows_of}.csv" if entry.rows_of else "prose.csv"
+            found = [(name, frame.assign(source=source)) for name, frame in given.items()]
+            found = [(name, frame.assign(status="finished") if name == "runs" else frame) for name, frame in found]
+        return [(name, frame.assign(variant=frame["run_id"]) if name == "runs" else frame) for name, frame in found]
+
+    def _selected(self, entry: "Declaration", at: Place) -> pd.DataFrame:
+        rows = self._table(entry.rows_of) if entry.rows_of else pd.DataFrame(index=[0])
+        for name, values in entry.only.items():
+            cells = self._column(rows, name, (*at, "only", name)).astype(object)
+            rows = rows[cells.where(cells.notna(), "").isin(values)]
+        self._rows += len(rows) + 1
+        if self._rows > _MAX_ROWS:
+            raise self._document.fault(at, f"at most {_MAX_ROWS} rows in all", "more")
+        return rows.reset_index(drop=True)
+
+    def _columns(self, name: str, columns: Mapping[str, Any], rows: pd.DataFrame, at: Place) -> pd.DataFrame:
+        declared = tables.columns(name).set_index("column")["type"]
+        values = {}
+        for column, value in columns.items():
+            if column not in declared.index:
+                raise self._document.fault((*at, column), f"a column of {name}", column)
+            written = self._texts if declared[column] == "text" else self._numbers
+            values[column] = written(value, rows, (*at, column))
+        return pd.DataFrame(values, index=rows.index)
+
+    def _column(self, rows: pd.DataFrame, name: str, at: Place) -> pd.Series:
+        if name not in rows:
+            raise self._document.fault(at, f"one of the columns {', '.join(rows) or '(none without rows_of)'}", name)
+        return rows[name]
+
+    def _texts(self, template: Any, rows: pd.DataFrame, at: Place) -> list[str]:
+        if not isinstance(template, str) or len(template) > _MAX_CHARACTERS:
+            raise self._document.fault(at, f"a text of at most {_MAX_CHARACTERS} characters", template)
+        for name in _PLACEHOLDER.findall(template):
+            self._column(rows, name, at)
+        texts = [_PLACEHOLDER.sub(lambda found: _cell(row[found[1]]), template) for row in rows.to_dict("records")]  # noqa: B023
+        if too_long := next((text for text in texts if len(text) > _MAX_CHARACTERS), ""):
+            raise self._document.fault(at, f"texts of at most {_MAX_CHARACTERS} characters", too_long)
+        return texts
+
+    def _numbers(self, expression: str | float, rows: pd.DataFrame, at: Place) -> pd.Series:
+        if isinstance(expression, str) and expression in rows:
+            if rows[expression].dtype != float:
+                raise self._document.fault(at, "a number", "a column of texts")
+            return rows[expression]
+        try:
+            values = [evaluate(str(expression), ChainMap(row, self._said)) for row in rows.to_dict("records")]
+        except LoadcurveError as error:
+            raise self._document.fault(at, f"a number, or an expression of them ({error})", expression) from None
+        if odd := [value for value in values if not isinstance(value, float)]:
+            raise self._document.fault(at, "an expression of numbers", odd[0])
+        return pd.Series(values, index=rows.index, dtype=float)
+
+    @cached_property
+    def _said(self) -> dict[str, float]:
+        if "prose" not in self._source.tables:
+            return {}
+        prose = self._table("prose")
+        names, values = (self._column(prose, name, ("tables", "prose")) for name in ("name", "value"))
+        return dict(zip(names, values, strict=True))
 
 
-def _tables_of(
-    entry: Mapping[str, Any], folder: Path, said: Mapping[str, float], warnings: list[str]
-) -> list[tuple[str, pd.DataFrame]]:
-    table = entry.get("rows_of")
-    rows = read_table(folder, table) if table else pd.DataFrame(index=[0])
-    for column, values in entry.get("only", {}).items():
-        rows = rows[rows[column].astype(object).where(rows[column].notna(), "").isin(values)]
-    rows = rows.reset_index(drop=True)
-    run_ids = _texts(entry["run_id"], rows)
-    own = {name: columns for name, columns in entry.items() if name not in _KEYS}
-    given = {name: _columns(name, columns, rows, said).assign(run_id=run_ids) for name, columns in own.items()}
-    found = []
-    for key, host in entry.get("raw", {}).items():
-        names = rows[key] if table else pd.Series([key])
-        for i, name in names[names != ""].items():
-            parsed, known = _raw(folder, name), {"run_id": run_ids[i], "host": host, "source": f"raw/{name}"}
-            found += _quoted(parsed, known, given["runs"].loc[i] if "runs" in given else pd.Series())
-            warnings += [f"raw/{name}: {warning}" for warning in parsed.warnings]
-    if not entry.get("raw"):
-        source = f"{table}.csv" if table else "prose.csv"
-        found = [(name, frame.assign(source=source)) for name, frame in given.items()]
-        found = [(name, frame.assign(status="finished") if name == "runs" else frame) for name, frame in found]
-    return [(name, frame.assign(variant=frame["run_id"]) if name == "runs" else frame) for name, frame in found]
+def _cell(value: Any) -> str:
+    """Return a cell as it is printed: a number without superfluous zeros, nothing for a missing one."""
+    return value if isinstance(value, str) else "" if math.isnan(value) else f"{value:.15g}"
 
 
 def _quoted(parsed: Parsed, known: Mapping[str, str], given: pd.Series) -> list[tuple[str, pd.DataFrame]]:
@@ -165,32 +241,3 @@ def _quoted(parsed: Parsed, known: Mapping[str, str], given: pd.Series) -> list[
         if len(labelled):
             found.append((name, labelled))
     return found
-
-
-def _columns(name: str, columns: Mapping[str, Any], rows: pd.DataFrame, said: Mapping[str, float]) -> pd.DataFrame:
-    declared = tables.columns(name).set_index("column")["type"]
-    values = {}
-    for column, value in columns.items():
-        if column not in declared.index:
-            raise LoadcurveError(f"expected a column of {name}, got {column!r}")
-        is_text = declared[column] == "text"
-        values[column] = _texts(value, rows) if is_text else _numbers(value, rows, said)
-    return pd.DataFrame(values, index=rows.index)
-
-
-def _texts(template: str, rows: pd.DataFrame) -> list[str]:
-    return [template.format_map(row) for row in rows.to_dict("records")]
-
-
-def _numbers(expression: str | float, rows: pd.DataFrame, said: Mapping[str, float]) -> pd.Series:
-    first, *rest = str(expression).split()
-    value = _operand(first, rows, said)
-    for sign, name in zip(rest[::2], rest[1::2], strict=True):
-        value = _OPERATORS[sign](value, _operand(name, rows, said))
-    return value
-
-
-def _operand(name: str, rows: pd.DataFrame, said: Mapping[str, float]) -> pd.Series:
-    if name in rows:
-        return rows[name].astype(float)
-    return pd.Series(float(said.get(name, name)), index=rows.index)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import yaml
-
 from loadcurve import paths
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.files import files_of
 from loadcurve.site.inputs import digest
 from loadcurve.site.literal import literal
@@ -110,5 +109,6 @@ def _about(folder: Path) -> str:
     """Return what a study's or a source's own record says about it; empty for a folder without one."""
     for record, key in _RECORDS:
         if (folder / record).is_file():
-            return str(yaml.safe_load((folder / record).read_text("utf-8")).get(key, ""))
+            values = read_yaml(folder / record).values
+            return str(values.get(key, "")) if isinstance(values, dict) else ""
     return ""

@@ -156,10 +156,29 @@ def test_wrong_settings_are_one_line(case):
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_is_no_toml_is_one_line(tmp_path):
-    (tmp_path / "loadcurve.toml").write_text("[audit\n", "utf-8")
-    with pytest.raises(LoadcurveError, match="loadcurve.toml: expected TOML, got"):
+@in_one_test(
+    ("text", "says"),
+    [
+        ("[audit\n", ":1: expected TOML, got"),
+        ("# a comment\n[audit]\nselect = ['speed']\n", ":3: expected a rule that loadcurve explain lists, got 'speed'"),
+        ("[audit]\nselect = [[1]]\n", ":2: expected a rule that loadcurve explain lists, got [1]"),
+        ("audit = 1979-05-27\n", ":1: expected a table, got '1979-05-27'"),
+        ("[audit.ignore]\ntimeouts = 'why'\n[audit.limits]\ntimeouts = {warning = 'x'}\n",
+         ":4: expected a number as timeouts.warning, got 'x'"),
+        (f"[audit.limits.timeouts]\nwarning = 1{'0' * 300}\n", ": expected numbers of at most 300 digits"),
+        (f"a = {'9' * 5001}\n", ": expected numbers of at most 300 digits"),
+        (f"a = {'[' * 21}{']' * 21}\n", ": expected values nested at most 20 deep"),
+        (f"a = {'[' * 5000}{']' * 5000}\n", ": expected values nested at most 20 deep"),
+        (f"[{'a.' * 5000}a]\n", ": expected values nested at most 20 deep"),
+        (f"a = '{'x' * (1 << 20)}'\n", ": expected at most 1048576 bytes, got more"),
+        ("a = '\udcff'\n", ":1: expected UTF-8, got"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_of_settings_is_one_line(tmp_path, text, says):
+    (tmp_path / "loadcurve.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(LoadcurveError, match=re.escape(f"loadcurve.toml{says}")) as error:
         read_settings(all_rules(), tmp_path)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 900
 
 
 def test_nothing_to_audit_is_no_finding():
