@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loadcurve.cli.options import (
-    FactorsFile, Follow, Patterns, RepeatPattern, given_factors, number, print_origins, with_code_2,
+    FactorsFile,
+    Follow,
+    Patterns,
+    RepeatPattern,
+    given_factors,
+    number,
+    print_origins,
+    with_code_2,
 )  # fmt: skip
 
 if TYPE_CHECKING:

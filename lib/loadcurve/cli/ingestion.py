@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loadcurve.cli.options import (
-    FactorsFile, Follow, Jobs, Patterns, RepeatPattern, Timezone, given_factors, number, print_origins,
+    FactorsFile,
+    Follow,
+    Jobs,
+    Patterns,
+    RepeatPattern,
+    Timezone,
+    given_factors,
+    number,
+    print_origins,
 )  # fmt: skip
 from loadcurve.errors import LoadcurveError, printable
 

@@ -118,8 +118,7 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
     from loadcurve.ingest.source_file import read_source
 
     document = read_source(source_folder(source))[1]
-    facts = dict(document.values)
-    lists = {key: entries for key, entries in facts.items() if isinstance(entries, list)}
+    lists = {key: value for key, value in document.values.items() if isinstance(value, list)}  # noqa: PD011
     if name not in lists:
         raise LoadcurveError(f"name must be one of {', '.join(lists)}, got {name!r}")
     for i, entry in enumerate(lists[name]):
