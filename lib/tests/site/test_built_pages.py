@@ -34,6 +34,7 @@ def test_a_page_is_rendered_whole(name):
     ids = Counter(re.findall(r"<[^>]*?\sid=\"([^\"]*)\"", text))
     assert [one for one, times in ids.items() if times > 1] == []
     assert 'http-equiv="Content-Security-Policy"' in text
+    assert str(ROOT) not in text, "a page names a folder of the machine that built it"
     assert not re.search(r"mathdefault|\\math", text), "a formula in a drawing"
     soup = BeautifulSoup(text, "html.parser")
     for formula in soup.find_all("math"):
