@@ -31,18 +31,7 @@ class Caption(NamedTuple):
 
 
 def caption_of(notebook: str, kind: str, slug: str) -> Caption:
-    """Return the caption that a notebook gives to one of its figures or tables; empty texts when it gives none.
-
-    Parameters
-    ----------
-    notebook : str
-        Stem of the notebook's file.  The file is the one that a batch run executes, or lies in one of
-        `loadcurve.paths.notebook_folders`.  Jupyter must have saved it.
-    kind : str
-        ``Figure`` or ``Table``.
-    slug : str
-        Name of the figure or table within the notebook.
-    """
+    """Return the caption that a notebook gives to one of its figures or tables; empty texts when it gives none."""
     return read_captions(_file(notebook)).get((kind, slug), Caption("", ""))
 
 
@@ -57,13 +46,6 @@ def fill_captions(notebook: Path, published: Path) -> None:
     """Replace the captions in an executed notebook by those with which its figures and tables were published.
 
     A caption whose figure or table was not published is removed: a cell's output says why.
-
-    Parameters
-    ----------
-    notebook : pathlib.Path
-        The executed copy.
-    published : pathlib.Path
-        Folder of its figures and tables.
     """
 
     def filled(found: re.Match[str]) -> str:

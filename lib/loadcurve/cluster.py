@@ -45,22 +45,6 @@ def map_items(
 ) -> Iterator[Result]:
     """Yield the result of each item, in order.
 
-    Parameters
-    ----------
-    function : callable
-        Can be pickled, as are its items and results; it travels with every item, so large arguments are expensive.
-    items : iterable
-        Items; one should take at least 0.05 s.
-    workers : int
-        Number of processes on this machine; 0 for one per processor, 1 for this process.
-    scheduler : str
-        Address of a Dask scheduler, or ``local`` for a cluster of `workers` processes; empty for no cluster.
-
-    Raises
-    ------
-    LoadcurveError
-        When the scheduler does not respond, or a worker ends before it returns a result.
-
     Examples
     --------
     >>> list(map_items(abs, [-1, -2], workers=1))
@@ -188,13 +172,7 @@ def _call(expected: str, work: bytes) -> Any:
 
 
 def check_library(expected: str) -> None:
-    """Raise unless this process runs the code of loadcurve that `library` returned elsewhere.
-
-    Raises
-    ------
-    LoadcurveError
-        When it does not.
-    """
+    """Raise unless this process runs the code of loadcurve that `library` returned elsewhere."""
     if library() != expected:
         raise LoadcurveError(
             f"workers must run loadcurve {expected}, as this process does, got {library()}: install the same version"

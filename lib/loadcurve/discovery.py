@@ -28,19 +28,6 @@ N = TypeVar("N", bound=Named)
 def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
     """Return the module-level constants of a kind in a package, each once.
 
-    Parameters
-    ----------
-    package : module
-        Its modules are imported, those of its subpackages too.
-    kind : type
-        Class of the constants.
-
-    Returns
-    -------
-    tuple
-        In order of the modules' names, and of definition within a module.  A constant that a module imports from
-        another counts once, where it is met first.
-
     Examples
     --------
     >>> import email.policy
@@ -56,13 +43,7 @@ def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
 
 
 def registered_by_name(package: ModuleType, kind: type[N]) -> dict[str, N]:
-    """Return the constants that `registered` finds, by their names, in the same order.
-
-    Raises
-    ------
-    ValueError
-        When two of them have the same name.
-    """
+    """Return the constants that `registered` finds, by their names, in the same order."""
     found = registered(package, kind)
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):

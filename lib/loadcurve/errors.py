@@ -43,15 +43,6 @@ class LoadcurveError(Exception):
 class ParseError(LoadcurveError):
     """A raw file holds something its format does not allow.
 
-    Parameters
-    ----------
-    line : int
-        1-based line number, 0 when the file as a whole is meant; the text then names no line.
-    expected, got : str
-        What the format requires, and the text found instead (cut to 80 characters).
-    path : str
-        The file; parsers know only text, so the reader that opened the file fills it in with `at`.
-
     Examples
     --------
     >>> print(ParseError(3, "a time such as 1.20ms", "1.x0ms").at("c0001-r1/local.wrk.txt"))

@@ -52,25 +52,7 @@ def other_tables(folder: Path, form: str, written: Iterable[str]) -> list[str]:
 
 
 def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, parts: Parts | None = None) -> dict[str, int]:
-    """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, reading one raw file at a time.
-
-    Parameters
-    ----------
-    readings : iterable of Reading
-        From `loadcurve.reading.read_each` or `read_matched`, without rejected files.
-    folder : pathlib.Path
-        Created if needed; existing tables with these names are replaced atomically after everything has been read.
-    form : str
-        ``parquet`` with units and meanings of the columns in its metadata, or ``csv`` without formulas
-        (`loadcurve.files.spreadsheet`), with units and meanings in ``FOLDER/columns.csv``.
-    parts : Parts, optional
-        Where the readings write parts of Parquet tables themselves; whoever opened the parts publishes them.
-
-    Returns
-    -------
-    dict[str, int]
-        Number of rows of each table.
-    """
+    """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, reading one raw file at a time."""
     tables = ((name, reading.rows(name)) for reading in readings for name in reading.parsed.tables)
     if form == "csv":
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,13 +68,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, parts:
 
 
 def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:
-    """Write the only table of some readings as CSV, after all of them were read.
-
-    Raises
-    ------
-    LoadcurveError
-        When there are several tables, or none.
-    """
+    """Write the only table of some readings as CSV, after all of them were read."""
     with temporary_folder() as folder:
         names = list(write_tables(readings, folder, "csv"))
         if len(names) != 1:

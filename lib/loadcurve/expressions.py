@@ -18,19 +18,6 @@ _COMPARISONS |= {ast.Gt: operator.gt, ast.GtE: operator.ge}
 def evaluate(text: str, quantities: Mapping[str, Any]) -> float | bool | str:
     """Return the value of an expression of named quantities.
 
-    Parameters
-    ----------
-    text : str
-        Names, numbers, ``+ - * /``, ``abs()``, parentheses, comparisons, which may be chained, and ``and``, ``or``,
-        ``not``.  Strings can be compared by ``==`` and ``!=``.
-    quantities : mapping of str to float, bool or str
-        By name.  NaN is a missing number; what is computed from it is missing too.
-
-    Raises
-    ------
-    LoadcurveError
-        When the text is anything else, names an unknown quantity, or has no finite value; the message is the reason.
-
     Examples
     --------
     >>> evaluate("0 < abs(a - b) / b < 0.1 and kind == 'even'", {"a": 1.05, "b": 1.0, "kind": "even"})

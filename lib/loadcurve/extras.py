@@ -41,13 +41,6 @@ class MissingExtraError(LoadcurveError, ImportError):
 def missing_extra(part: str, error: ModuleNotFoundError) -> Exception:
     """Return the error that names the extra to install; `error` itself where its module belongs to no extra.
 
-    Parameters
-    ----------
-    part : str
-        What could not be imported or run, such as ``loadcurve.plots``.
-    error : ModuleNotFoundError
-        As the import raised it.
-
     Examples
     --------
     >>> print(missing_extra("loadcurve.plots", ModuleNotFoundError(name="matplotlib.pyplot")))

@@ -31,17 +31,7 @@ _PACKED = {".gz": 10, ".xz": 20, ".bz2": 10, ".zst": 10}
 
 
 class ManyFiles:
-    """Files that are read one after the other: their sizes, and their progress.
-
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        Files of one folder.
-    workers : int
-        Largest number of processes; 0 for one per processor.
-    client : distributed.Client, optional
-        Of a Dask cluster, which then does all work.
-    """
+    """Files that are read one after the other: their sizes, and their progress."""
 
     def __init__(self, files: Iterable[Path], workers: int = 0, client: "Client | None" = None) -> None:
         self._workers, self._client = workers or processors(), client
@@ -63,13 +53,7 @@ class ManyFiles:
         return 1 / _FILES_PER_S + self._text_bytes(file) / _BYTES_PER_S
 
     def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield the result of each item, in order; the work on an item whose process was killed is repeated once.
-
-        Raises
-        ------
-        LoadcurveError
-            When it is killed again.
-        """
+        """Yield the result of each item, in order; the work on an item whose process was killed is repeated once."""
 
         def lost(item: Item, why: str) -> Result:
             raise LoadcurveError(f"a part of the tables was not written, because {why}")
@@ -99,24 +83,7 @@ class ManyFiles:
         item_s: float = 0.0,
         largest_first: bool = False,
     ) -> Iterator[Result]:
-        """Yield the result of each item, in order.
-
-        Parameters
-        ----------
-        function : callable
-            Can be pickled, as are its items and results.
-        items : iterable
-            Items that are hashable; each is about one or several files.
-        files_of : callable
-            Returns the files of an item.
-        lost : callable
-            Returns the result of an item, given the reason why its worker ended.
-        item_s : float
-            Time that an item needs besides parsing its files, in s.
-        largest_first : bool
-            Whether workers begin with the largest items, so that none of them is left alone with a large one at the
-            end.  Nothing is then yielded before all is done, so results must be small.
-        """
+        """Yield the result of each item, in order."""
         items = list(items)
 
         @functools.cache

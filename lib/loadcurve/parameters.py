@@ -30,19 +30,6 @@ _HIGH = {"<": "lt", "≤": "le", ">": "gt", "≥": "ge"}  # NAME < HIGH, NAME > 
 def range_of(name: str, comment: str) -> Range | None:
     """Return the range that the comment of a parameter declares, before its first colon; None where it declares none.
 
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    comment : str
-        ``UNIT, RANGE: MEANING``.  The range is ``0 < NAME ≤ 1``, with ``<`` or ``≤`` at each end, or has one end:
-        ``NAME ≥ 1``, ``NAME < 10``.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is a sign of comparison, but no range of this parameter.
-
     Examples
     --------
     >>> range_of("enough", "ratio, 0 < enough ≤ 1: share that is enough").rule("enough")
@@ -96,18 +83,6 @@ def check_variables(cells: Iterable[str], variables: Mapping[str, object]) -> No
     """Check the variables of a kernel against the ranges that the cells which it executed declare.
 
     Where a kernel was started by papermill or by hand, nothing else checks them.
-
-    Parameters
-    ----------
-    cells : iterable of str
-        Source of each cell; a later declaration counts.
-    variables : mapping
-        Values by name.
-
-    Raises
-    ------
-    ValueRuleError
-        For the first value outside of its range, with the others in its `others`.
 
     Examples
     --------

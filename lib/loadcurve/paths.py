@@ -17,11 +17,6 @@ def root() -> Path:
 
     Outside a checkout of this project, any folder with `data/studies` can be used.  The environment variable
     LOADCURVE_ROOT overrides both.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is no such folder; the message explains how to create one.
     """
     if (found := _root()) is None:
         raise LoadcurveError(f"{Path.cwd()}: expected data/studies here or above, got none: mkdir -p data/studies")
@@ -73,11 +68,6 @@ def study_folder(study: str | Path) -> Path:
     """Return the folder of a study, given its name or its path.
 
     The search order is: recorded studies, studies under `build/studies`, designs.
-
-    Raises
-    ------
-    LoadcurveError
-        When the study does not exist; the message lists the known studies.
     """
     check_type("study", study, str | Path, "a name or a path")
     top = _root()
@@ -97,11 +87,6 @@ def data_folder(data: str | Path) -> Path:
     """Return the folder of a study, as `study_folder`, or any other folder, which then holds raw files.
 
     A leading ``~`` is the home directory.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is neither.
     """
     check_type("data", data, str | Path, "a path or the name of a study")
     try:

@@ -20,17 +20,6 @@ def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: i
     An Estimate also has the ends of its interval, its level, its method, and its warnings.  A number that is not finite
     is None.
 
-    Parameters
-    ----------
-    name : str
-        Its ending names the unit where neither `unit` nor the quantity's own format does.
-    quantity : Quantity
-        The number or text.
-    unit : str or None
-        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""``.
-    digits : int
-        Significant digits.
-
     Examples
     --------
     >>> describe_quantity("peak_rps", 41_418.0, None, 3)

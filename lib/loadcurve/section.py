@@ -173,13 +173,7 @@ def broken_by(check: Callable[[], object]) -> Iterator[ValueRuleError]:
 
 
 def with_keys(keys: Mapping[str, tuple[Any, str]]) -> Callable[[type[T]], type[T]]:
-    """Return a class decorator, to be put below `dataclass`, that declares optional keys before those of the class.
-
-    Parameters
-    ----------
-    keys : mapping of str to (type, str)
-        Type and description of each key; the type may be annotated.
-    """
+    """Return a class decorator, to be put below `dataclass`, that declares optional keys before those of the class."""
 
     def declare(section: type[T]) -> type[T]:
         section.__annotations__ = {name: hint | None for name, (hint, _) in keys.items()} | section.__annotations__

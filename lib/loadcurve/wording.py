@@ -15,20 +15,6 @@ _MOST_DIGITS = 17  # of a float
 def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
     """Replace each ``{name}`` of a sentence by its quantity, shown with its unit.
 
-    Parameters
-    ----------
-    text : str
-        Three forms are replaced: ``{rate_rps}`` takes the unit from the end of the name; ``{rate:rps 2}`` names the
-        unit and, optionally, the number of significant digits; ``{share:+,.1%}`` is a format of Python's `format` with
-        a sign, a separator of thousands, at most 99 digits and one of the types ``d e f g %``.
-    quantities : mapping of str to float or str
-        In SI units; a string is inserted as it is.
-
-    Raises
-    ------
-    LoadcurveError
-        When the text names a quantity that is not given, or a format that its quantity cannot take.
-
     Examples
     --------
     >>> fill_text("{rate:rps 2} in {wait_s}: {gain:+.1%}", {"rate": 41418.4, "wait_s": 0.0123, "gain": -0.052})
@@ -46,11 +32,6 @@ def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
 
 def parse_form(form: str) -> tuple[str | None, int]:
     """Split the format of a quantity into its unit, which may be missing, and its significant digits.
-
-    Raises
-    ------
-    LoadcurveError
-        When the text is not a unit, a number of at most 17 digits, or both.
 
     Examples
     --------

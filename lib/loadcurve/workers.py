@@ -59,31 +59,7 @@ def in_order(
     max_size: float = 1.0,
     ahead: int = 0,
 ) -> Iterator[Result]:
-    """Yield the result of each item, in order.
-
-    Parameters
-    ----------
-    function : callable
-        Can be pickled, as are its items and results.
-    items : iterable
-        Items.
-    workers : int
-        Number of processes, at least 1.
-    lost : callable
-        Returns the result of an item, given the reason why its worker ended, such as that the system killed it.
-    size : callable
-        Size of an item.
-    max_size : float
-        Largest sum of the sizes of the items that are worked on at the same time; a larger item is alone in memory.
-    ahead : int
-        Largest number of items with results that wait for their turn or are worked on; by default twice as many as
-        workers.
-
-    Raises
-    ------
-    Exception
-        Whatever `function` raises, with the results before it already yielded.
-    """
+    """Yield the result of each item, in order."""
     pool = _Pool(function)
     waiting: deque[tuple[Item, Future[Result]]] = deque()
 

@@ -12,13 +12,7 @@ _HEADINGS += ["allows [requests/s]", "interval"]
 
 
 def bottleneck_grid(ranked: pd.DataFrame) -> Grid:
-    """Return the resources as a table, the one that allows least first.
-
-    Parameters
-    ----------
-    ranked : pandas.DataFrame
-        As `loadcurve.models.capacity.summarise_bottlenecks` returns it.
-    """
+    """Return the resources as a table, the one that allows least first."""
     rows = [
         [
             row["resource"] if row["servers"] == 1 else f"{row['resource']} ({row['servers']:g})",

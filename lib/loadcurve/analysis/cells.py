@@ -19,18 +19,6 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
     """Headings with units, and rows, of the table of levels; a column without any value is left out.
 
     All response times have one unit, that of their median, so that they can be compared at a glance.
-
-    Parameters
-    ----------
-    levels : pandas.DataFrame
-        As `summarise_load_levels` returns it.
-    load : str
-        Its column of the load.
-
-    Returns
-    -------
-    tuple of list of str and list of list of str
-        Headings; and for each level one cell for each heading.
     """
     times = levels.filter(regex=r"^latency_(mean|p[0-9_]+)_s$")
     if times.shape[1] > len(_USUAL):  # ab prints nine percentiles

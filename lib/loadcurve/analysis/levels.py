@@ -42,23 +42,6 @@ def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
 def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: float = 0.95) -> pd.DataFrame:
     """Throughput, response time and errors at each load of one curve, over the repeats.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of one variant, with the columns that `add_quantiles` adds.
-    load : str
-        Column of the load.
-    level : float
-        Confidence level of the throughput's interval, 0 < level < 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each load, ascending: `load`, ``runs``, ``throughput_rps`` with ``throughput_lo`` and
-        ``throughput_hi`` (missing for one run), ``gain_ratio`` (throughput over that of the level before, − 1),
-        ``latency_mean_s`` (mean of the runs' means), the worst of each quantile (percentiles have no mean), and
-        ``error_ratio`` (largest of the runs).
-
     Examples
     --------
     >>> runs = pd.DataFrame({"connections": [1, 2, 2], "throughput_rps": [100.0, 180.0, 200.0], "requests": 9,

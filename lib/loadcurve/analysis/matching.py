@@ -15,26 +15,7 @@ _METRICS = "^(throughput|goodput|latency|error|received)"
 
 
 def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve | None]], list[str]]:
-    """Match the curves of several measurements by the column of the load and the name of the variant.
-
-    Parameters
-    ----------
-    measurements : sequence of Analysis
-        At least two.
-
-    Returns
-    -------
-    matched : dict of str to list of Curve or None
-        Name of the variant -> its curve in each measurement, None where a measurement has none.  Each has at least two
-        curves.  A measurement with one curve of a load has this curve for every variant of the others.
-    warnings : list of str
-        Variants that only one measurement has, and curves without a name that stand for several variants.
-
-    Raises
-    ------
-    LoadcurveError
-        When no two measurements have a variant, or the load, in common.
-    """
+    """Match the curves of several measurements by the column of the load and the name of the variant."""
     loads = list(dict.fromkeys(curve.load for one in measurements for curve in one.curves))
     shared = [load for load in loads if sum(any(c.load == load for c in one.curves) for one in measurements) > 1]
     if not shared:

@@ -61,23 +61,7 @@ def analyse_curve(
     objectives: Sequence[Objective] = (),
     level: float = 0.95,
 ) -> Curve:
-    """Return what the models say about the runs of one variant.
-
-    Parameters
-    ----------
-    variant : str
-        Name of the curve.
-    runs : pandas.DataFrame
-        Its runs, with the columns that `add_quantiles` adds.
-    tables : mapping of str to pandas.DataFrame
-        Tables of monitors.
-    load : str
-        Column of the load.
-    objectives : sequence of Objective
-        What a run must keep to count for the capacity.
-    level : float
-        Confidence level of the intervals, 0 < level < 1.
-    """
+    """Return what the models say about the runs of one variant."""
     known = runs[runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)]
     known = known.assign(error_ratio=error_ratio(known))
     levels = summarise_load_levels(known, load, level)

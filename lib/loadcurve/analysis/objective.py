@@ -23,11 +23,6 @@ _EXPECTED = "objective must be p99=200ms, mean=5ms, max=1s or errors=0.1%"
 def quantile_column(quantile: float) -> str:
     """Return the name of the column of the table ``runs`` that holds a quantile of the response time.
 
-    Parameters
-    ----------
-    quantile : float
-        0 < quantile < 1.
-
     Examples
     --------
     >>> quantile_column(0.99), quantile_column(0.999), quantile_column(0.9999999)

@@ -21,15 +21,7 @@ _LOADS = {"connections": ("number", "of connections"), "target_rate_rps": ("offe
 
 
 def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
-    """Return the capacity or the highest throughput, what limits it, and how far to trust it.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        Curves of one analysis; of several, the one with the highest capacity or throughput counts.
-    verdict : Verdict
-        Of the audit.
-    """
+    """Return the capacity or the highest throughput, what limits it, and how far to trust it."""
     name = "capacity_throughput" if any("capacity_throughput" in curve for curve in curves) else "peak"
     known = [curve for curve in curves if name in curve]
     if not known:
@@ -52,15 +44,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
 
 
 def grouping_sentence(curves: Sequence[Curve], origins: Iterable[str]) -> str:
-    """Return how many runs each point has, and what distinguishes them, with the options that change it.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        All curves.
-    origins : iterable of str
-        Those of `Parsed`, of which the ones that begin with `GROUPED` are decisions.
-    """
+    """Return how many runs each point has, and what distinguishes them, with the options that change it."""
     measured = [curve for curve in curves if len(curve.levels)]
     if not measured:
         return ""
@@ -77,21 +61,7 @@ def grouping_sentence(curves: Sequence[Curve], origins: Iterable[str]) -> str:
 def not_used_sentences(
     finished: pd.DataFrame, runs: pd.DataFrame, curves: Sequence[Curve], warnings: Iterable[str], not_read: int
 ) -> Iterator[str]:
-    """Yield a sentence for everything that was read or named and does not count, with what would make it count.
-
-    Parameters
-    ----------
-    finished : pandas.DataFrame
-        Finished runs, one row for each, numbered in the column `row`.
-    runs : pandas.DataFrame
-        All rows of ``runs``.
-    curves : sequence of Curve
-        All curves, of which the runs that they use are known.
-    warnings : iterable of str
-        Those of `Parsed`.
-    not_read : int
-        Number of files that could not be read.
-    """
+    """Yield a sentence for everything that was read or named and does not count, with what would make it count."""
     used = {row for curve in curves for row in curve.runs["row"]}
     for tool, rows in finished[~finished["row"].isin(used)].groupby(finished["tool"].fillna("an unknown tool")):
         yield f"{_number(len(rows), 'run')} of {tool}: {_why_unused(str(tool), rows)}"

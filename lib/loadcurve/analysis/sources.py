@@ -29,27 +29,6 @@ def read_sources(
     Files that are named one by one, as ``results/c*.txt`` names them, are read as a folder that holds them: a file of
     `sar` belongs to the report with the same name.  The runs of each folder become variants named by the folder, unless
     the variants of the folders differ already.
-
-    Parameters
-    ----------
-    paths : sequence of str or pathlib.Path
-        At least one.
-    factors : mapping of str to str, path or GivenFactors, optional
-        Facts about the runs, as `loadcurve.read` takes them.
-    timezone : str
-        IANA name of the time zone of local times in the files.
-    follow : bool
-        Whether links are read that lead out of the folders.
-
-    Returns
-    -------
-    Parsed
-        As `loadcurve.read` returns it.  A path that cannot be read adds a warning.
-
-    Raises
-    ------
-    LoadcurveError
-        When no path can be read, with a line for each.
     """
     given = list(dict.fromkeys(map(str, paths)))  # a path that is named twice holds no more runs
     if not all(given):  # an unset shell variable, which must not mean the current folder
@@ -78,13 +57,7 @@ def read_sources(
 
 
 def read_files(files: Sequence[str], factors: Factors = None, timezone: str = "UTC") -> Parsed:
-    """Read files as if a folder held them and nothing else.
-
-    Raises
-    ------
-    LoadcurveError
-        When none can be read, with a line for each, or a pattern of `factors` is wrong.
-    """
+    """Read files as if a folder held them and nothing else."""
     folder, given = Path(_folder_of(files)), GivenFactors.of(factors)
     raw, warnings, faults = [], [], []
     wanted = [Path(file) for file in files if not given or Path(file).resolve() not in given.files]

@@ -36,19 +36,6 @@ def why_no_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> str:
 def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
     """Mean utilisation of processors, disks and links in each run, as far as monitors watched them.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        Tables by name; ``cpu``, ``disks`` and ``network`` are used where they are given.
-    runs : pandas.DataFrame
-        Runs of one curve, with ``run_id`` and ``throughput_rps``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each run and resource: ``run_id``, ``resource``, ``servers``, ``utilisation_ratio``, and the columns
-        of the run.  The resources are those of `loadcurve.audit.resources`.
-
     Examples
     --------
     >>> cpu = pd.DataFrame({"run_id": "a", "cpu": ["all", "0", "1"], "cpu_idle_ratio": [0.5, 0.1, 0.9]})

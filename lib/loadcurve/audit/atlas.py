@@ -119,15 +119,7 @@ def atlas_folder() -> Path:
 
 
 def read_fault(folder: Path) -> Fault:
-    """Read the `fault.yml` of a folder.
-
-    Raises
-    ------
-    ParseError
-        When the file is not YAML, or a key is unknown, missing, or has a value that breaks its rule.
-    LoadcurveError
-        When there is no such file, or there are several faults in it: a line for each.
-    """
+    """Read the `fault.yml` of a folder."""
     document = read_yaml(folder / FILE)
     fault, wrong = built(Fault, document)
     refuse(wrong, document.path)
@@ -137,25 +129,13 @@ def read_fault(folder: Path) -> Fault:
 
 
 def read_faults(folder: Path | None = None) -> dict[str, Fault]:
-    """Read all faults of an atlas by name, that of their folder.
-
-    Raises
-    ------
-    LoadcurveError
-        As `read_fault`; also for a folder without a `fault.yml`.
-    """
+    """Read all faults of an atlas by name, that of their folder."""
     within = atlas_folder() if folder is None else folder
     return {one.name: read_fault(one) for one in sorted(within.glob("*")) if one.is_dir()}
 
 
 def read_recorded(name: str, folder: Path | None = None) -> Parsed:
-    """Read the raw files of a fault into declared tables.
-
-    Raises
-    ------
-    LoadcurveError
-        When a file cannot be read; a folder of raw files must be read without a rejected file.
-    """
+    """Read the raw files of a fault into declared tables."""
     of = (atlas_folder() if folder is None else folder) / name
     raw = of if (of / "study.yml").is_file() else of / "raw"
     parsed = read(raw)

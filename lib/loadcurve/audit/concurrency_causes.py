@@ -32,15 +32,6 @@ def facts_of(run: Any, measured: Mapping[str, Any]) -> SimpleNamespace:
     """Return what is known of a run in which the requests in flight differ from the connections requested.
 
     Counts that are missing are 0, and other numbers NaN.
-
-    Parameters
-    ----------
-    run : named tuple
-        Row of the table ``runs``.
-    measured : mapping of str to float or Evidence
-        ``busy`` (share of the load for which the generator's processor was busy), ``established`` (most connections on
-        its host), ``open_files`` and ``ports`` (its limits), ``opened_each`` (connections opened per request) and
-        ``full_table`` (evidence of a full table of tracked connections), as far as they were recorded.
     """
     known: dict[str, Any] = {
         name: 0 if pd.isna(getattr(run, name)) else int(getattr(run, name))

@@ -15,20 +15,6 @@ def growth_of_counters(tables: Tables, names: Mapping[str, str]) -> pd.DataFrame
     The first value is the last sample before the load, because connections open in its first milliseconds; without one
     it is the first sample within the load.  The last value is the first sample after the load, or the last within it.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        Tables by name, ``runs`` and ``counters`` among them.
-    names : mapping of str to str
-        Name of a counter as a tool prints it -> its column in the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``key host item`` and a column for each name in the result, one row for each host and item (device, control
-        group).  A counter with one sample has no growth, and one that fell (a restart, or a tool that prints
-        increments) has none either: both are NaN.
-
     Examples
     --------
     >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "duration_s": 10.0}])

@@ -28,15 +28,6 @@ def judge_evidence(
 ) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        With ``runs``.
-    kinds : iterable of mapping of str to Evidence
-        For each kind of measurement: key of a run -> its evidence.
-    reason, record : str
-        Why a run without evidence is unchecked, after "Not checked: ", and what to record next time.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"]})
@@ -60,15 +51,7 @@ def judge_evidence(
 
 
 def refusals(tables: Tables, pattern: str) -> dict[str, tuple[int, str]]:
-    """Return how often a load generator or a server's error log reports an error, and its first text, by key.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        With ``runs``, whose column ``reason`` is the generator's error, and perhaps ``events``.
-    pattern : str
-        Regular expression without groups.
-    """
+    """Return how often a load generator or a server's error log reports an error, and its first text, by key."""
     runs, events = tables["runs"], tables.get("events")
     said = pd.DataFrame({"key": key_of(runs), "text": runs["reason"]})
     if events is not None and len(events):

@@ -106,11 +106,6 @@ def explain(rule: Rule) -> Explanation:
 def rule_named(name: str, rules: Mapping[str, Rule]) -> Rule:
     """Return a rule by its name.
 
-    Raises
-    ------
-    LoadcurveError
-        When there is none of this name; the text has the nearest names.
-
     Examples
     --------
     >>> from loadcurve.audit import all_rules

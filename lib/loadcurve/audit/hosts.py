@@ -15,15 +15,6 @@ def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequen
     The host is known if the record of the run names it, or if the URL is on the loopback interface: then generator and
     server are one host.  Rows of a file that somebody brought name no host otherwise, and are left out.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame or None
-        Table of a monitor, with ``study``, ``run_id`` and ``host``.
-    runs : pandas.DataFrame
-        The table ``runs``, or rows of it.
-    columns : sequence of str, optional
-        Columns of the table to keep beside ``key``; all by default.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "host": ["C1", None],
@@ -53,15 +44,6 @@ def on_loopback(runs: pd.DataFrame) -> pd.Series:
 
 def setting_of(settings: pd.DataFrame, name: str, process: str | None = None) -> pd.Series:
     """Return the value of a setting for each key of `of_generator`, the last if there are several.
-
-    Parameters
-    ----------
-    settings : pandas.DataFrame
-        Rows of the table ``settings`` with the column ``key``.
-    name : str
-        As the kernel prints it.
-    process : {"generator", "server"}, optional
-        Only settings that are of this process.
 
     Examples
     --------

@@ -116,13 +116,6 @@ def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
 class OfRuns(Mapping[str, pd.DataFrame]):
     """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        Declared tables by name, ``runs`` among them; tables without runs are kept whole.
-    runs : pandas.DataFrame, optional
-        Rows of the table ``runs``; all by default.
-
     Examples
     --------
     >>> cpu = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"], "cpu": "0"})

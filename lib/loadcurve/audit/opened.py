@@ -30,15 +30,6 @@ class ReachedLimit:
 def limit_reached(opened: int, open_files: float = np.nan, ports: float = np.nan) -> ReachedLimit | None:
     """Return the limit just above a number of open connections, or None.
 
-    Parameters
-    ----------
-    opened : int
-        Connections that opened.
-    open_files : float
-        Limit of the generator's open files; NaN if it is not known: then the usual limits, which are powers of two.
-    ports : float
-        Local ports of the generator's host; NaN if they are not known: then those of Linux by default.
-
     Examples
     --------
     >>> limit_reached(1020).words

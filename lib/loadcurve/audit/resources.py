@@ -26,11 +26,6 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
     (one thread cannot use more), ``disk NAME`` or ``link NAME``, with the host before it where several hosts were
     watched.  A disk serves requests side by side, so it may not be the limit even at a utilisation of 1.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``key host resource servers utilisation_ratio``, one row for each run and resource.
-
     Examples
     --------
     >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "server_cpu": "0", "generator_cpu": "1"}])

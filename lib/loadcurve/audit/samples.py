@@ -40,18 +40,6 @@ def samples_within(
 ) -> pd.DataFrame:
     """Return the samples that lie wholly within their run's load, with the column ``key`` of the run.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame or None
-        Of a monitor, with ``run_id``.  Samples without a time, or of a run without a duration, are kept.
-    runs : pandas.DataFrame
-        The table ``runs``, or rows of it.
-    columns : sequence of str, optional
-        Columns of the table to return; all by default, which takes longest in tables of sockets.
-    edges : bool
-        Whether to keep samples that the load covers only partly. They lower a mean, but no maximum: a link with burst
-        credits carries most in the first second.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"study": ["s"], "run_id": ["a"], "duration_s": [10.0]})

@@ -85,22 +85,6 @@ def build_settings(
 ) -> AuditSettings:
     """Return checked settings.
 
-    Parameters
-    ----------
-    values : mapping
-        With the keys ``select`` (list of rules), ``ignore`` (rule: reason), ``limits`` (rule: {limit: number}).
-    rules : mapping of str to Rule
-        The rules there are.
-    where : str
-        Names the source.
-    document : Document, optional
-        The file with these values under ``audit``; errors name its lines.
-
-    Raises
-    ------
-    LoadcurveError
-        In one line, for an unknown key, rule or limit, and for a value of another type.
-
     Examples
     --------
     >>> build_settings({"ignore": {"speed": "why"}}, {}, "loadcurve.toml")
@@ -152,24 +136,7 @@ def _broken_limits(name: str, own: Any, rules: Mapping[str, Rule]) -> Iterator[t
 def parse_settings(
     select: Sequence[str], ignore: Sequence[str], limits: Sequence[str], rules: Mapping[str, Rule]
 ) -> AuditSettings:
-    """Return the settings that options of the command line give.
-
-    Parameters
-    ----------
-    select : sequence of str
-        Names of rules.
-    ignore : sequence of str
-        ``RULE=REASON`` each.
-    limits : sequence of str
-        ``RULE.LIMIT=NUMBER`` each.
-    rules : mapping of str to Rule
-        The rules there are.
-
-    Raises
-    ------
-    LoadcurveError
-        When an option has another form, or as `build_settings`.
-    """
+    """Return the settings that options of the command line give."""
     reasons: dict[str, str] = {}
     values: dict[str, dict[str, float]] = {}
     for text in ignore:
@@ -187,22 +154,7 @@ def parse_settings(
 
 
 def default_settings(rules: Mapping[str, Rule], data: Path | None = None, *, follow: bool = False) -> AuditSettings:
-    """Return the settings that hold for some data: those of their study over those of the working directory.
-
-    Parameters
-    ----------
-    rules : mapping of str to Rule
-        The rules there are.
-    data : pathlib.Path, optional
-        Folder of a study or of one of its runs, whose study.yml may have a section ``audit``.
-    follow : bool
-        Whether the study.yml may be a link that leads out of its folder.
-
-    Raises
-    ------
-    LoadcurveError
-        As `read_settings`, and when the study.yml is wrong.
-    """
+    """Return the settings that hold for some data: those of their study over those of the working directory."""
     own = AuditSettings()
     for folder in (data, data.absolute().parent) if data is not None else ():
         if is_own_file(folder / "study.yml", follow=follow):
@@ -215,26 +167,14 @@ def default_settings(rules: Mapping[str, Rule], data: Path | None = None, *, fol
 
 
 def study_settings(study: "Study", rules: Mapping[str, Rule]) -> AuditSettings:
-    """Return the settings in the section ``audit`` of a study.
-
-    Raises
-    ------
-    LoadcurveError
-        As `build_settings`.
-    """
+    """Return the settings in the section ``audit`` of a study."""
     accepted(study)  # raises for what is no mapping of names to reasons
     values = {key: value for key, value in study.audit.items() if key != "accept"}
     return build_settings(values, rules, f"{study.study}/study.yml audit")
 
 
 def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> AuditSettings:
-    """Read `[audit]` of the loadcurve.toml in a folder, by default the working directory; without it, the defaults.
-
-    Raises
-    ------
-    LoadcurveError
-        As `loadcurve.files.document.read_toml` and `build_settings`.
-    """
+    """Read `[audit]` of the loadcurve.toml in a folder, by default the working directory; without it, the defaults."""
     path = (folder or Path()) / FILE
     if not path.exists():
         return AuditSettings()

@@ -20,21 +20,6 @@ _CLASSES = 40
 def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -> pd.DataFrame:
     """Return the numbers of a fault's figure, in the order in which its panels are drawn.
 
-    Parameters
-    ----------
-    shows : Shows
-        The counter that gives the fault away.
-    tables : mapping of str to pandas.DataFrame
-        Declared tables of the run that is shown, or of all runs for a curve.
-    clean : mapping of str to pandas.DataFrame, optional
-        The same of a run without the fault.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``panel`` (label of its axis), ``axis`` (``time connections run quantile class`` or ``name``), ``x``,
-        ``name`` (of a bar), ``series``, ``value``, ``limit`` (of the rule), ``clean`` (whether it is of the clean run).
-
     Examples
     --------
     >>> cpu = pd.DataFrame({"elapsed_s": [1.0, 2.0], "cpu": "all", "cpu_steal_ratio": [0.2, 0.3]})

@@ -26,23 +26,6 @@ def audit_text(
 ) -> str:
     """Return the verdict, a paragraph for each rule that found something, and what was not checked.
 
-    Parameters
-    ----------
-    findings : pandas.DataFrame
-        The table of that name.
-    number : int
-        How many runs were audited.
-    name : str
-        Of the data, before the verdict.
-    width : int
-        Columns of the terminal, at least 40.
-    settings : sequence of str
-        Sentences about settings that are not the default, after the verdict.
-    warnings : sequence of str
-        Of the readers of the files, at the end.
-    beyond : mapping of str to str
-        Overloaded runs that end a sweep (`loadcurve.audit.verdict.beyond_capacity`).
-
     Examples
     --------
     >>> row = {"rule": "short-run", "severity": "warning", "run_id": "a", "source": None, "meaning": "It is all start."}

@@ -29,20 +29,6 @@ def threshold_rule(
 ) -> Rule:
     """Return a rule that reports the most severe limit that a run's number exceeds.
 
-    Parameters
-    ----------
-    name, question, needs, family
-        Of the rule.
-    measure : callable
-        Tables -> a row for each run, indexed by its key (`loadcurve.audit.of_runs.key_of`), with the column `observed`
-        and others that the texts name.  A run without a row, or with a missing number, is reported as unchecked.
-    evidence, advice : str
-        Sentences with placeholders for the columns (`loadcurve.wording.fill_text`).
-    limits : mapping of {"warning", "error"} to Limit
-        Observed above it -> that severity.
-    unit : str
-        Of observed and limits, for the page.
-
     Examples
     --------
     >>> from loadcurve.audit.of_runs import key_of
@@ -82,15 +68,7 @@ def threshold_rule(
 
 
 def without_sample(run: Any, needs: Sequence[Need]) -> Finding:
-    """Return the finding of a run without a sample within its load: to measure for longer, or what to record.
-
-    Parameters
-    ----------
-    run : named tuple
-        Row of ``runs``.
-    needs : sequence of Need
-        Of the rule, one of them of a monitor.  A load with room for a sample of one second lacks this one.
-    """
+    """Return the finding of a run without a sample within its load: to measure for longer, or what to record."""
     if getattr(run, "duration_s", float("nan")) < 2 * EDGE_S + 1:
         return Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
     need = next(need for need in needs if need.table != "runs")

@@ -165,13 +165,6 @@ def worst(found: pd.DataFrame, column: str = "busy") -> pd.DataFrame:
 def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
     """Add the columns ``others`` and ``first``: sentences about other processes, empty if they used little or nothing.
 
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        Indexed by the key of the run.
-    tables : mapping of str to pandas.DataFrame
-        Tables by name.
-
     Examples
     --------
     >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "cpu_other_ratio": 0.64}])

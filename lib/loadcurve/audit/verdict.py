@@ -46,13 +46,6 @@ def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> dict[str, s
     """Return the runs of the highest levels of a sweep, if there is overload and only there, which a capacity needs.
 
     A mapping of their keys (`loadcurve.audit.of_runs.key_of`) to the highest level without an error, in words.
-
-    Parameters
-    ----------
-    findings : pandas.DataFrame
-        The table of that name.
-    levels : pandas.DataFrame
-        Runs with ``variant axis level up_to``, as `loadcurve.audit.rules._levels` has them; `up_to` in words.
     """
     errors = findings[findings["severity"] == "error"]
     overloaded = set(key_of(errors[errors["rule"].isin(OVERLOAD[:-1]) & errors["run_id"].notna()]))

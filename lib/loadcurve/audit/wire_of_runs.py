@@ -34,14 +34,6 @@ def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
     medium T + 90 P (`loadcurve.models.wire`).  If only the mean of T is known, P is at least T / 1448 and at most one
     more.  An interface that counts what the sender hands over as one packet, up to 45 segments, counts fewer headers.
 
-    Returns
-    -------
-    pandas.DataFrame
-        By key of the run: ``throughput_rps``, ``payload_bytes`` T, ``least_bytes`` and ``model_bytes`` (in frames),
-        ``medium_bytes``; NaN if a size is not known, and ``model_bytes`` also with TLS, whose records are not counted.
-        ``other_bytes`` is what the server may send beside: an acknowledgement of each request, as a server does that
-        needs more than 40 ms, and the frames that open and close connections.
-
     Examples
     --------
     >>> row = {"study": "s", "run_id": "a", "throughput_rps": 1.0, "document_bytes": 10240.0, "header_bytes": 216.0}
@@ -107,14 +99,6 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
 
     The hosts are those of the generators, which receive the responses.  If none of them was monitored and one other
     host was, that host sent them.  Which of several others did is not known, so these runs have no row.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By key of the run: ``host`` (names, joined by commas) and ``verb`` (received or sent); over the samples within
-        the load, ``most_bytes_per_s`` and ``mean_bytes_per_s`` of all interfaces together, ``least_bytes_per_s`` of
-        the busiest interface, and ``samples``, their number on the host with the fewest; NaN if they have no time.
-        Only the maximum includes samples that the load covers partly; ``samples`` does not count them.
 
     Examples
     --------

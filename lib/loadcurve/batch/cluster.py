@@ -31,24 +31,7 @@ def run_on_cluster(
     at_once: int,
     scheduler: str,
 ) -> Iterator[Finished]:
-    """Yield each job when it has finished; where the caller stops, the kernels of all workers are ended.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Jobs.
-    places : mapping
-        Context with the folder for the files of each job, by its name.
-    at_once : int
-        Number of workers, for ``local``.
-    scheduler : str
-        Address of a scheduler, or ``local``.
-
-    Raises
-    ------
-    LoadcurveError
-        When the scheduler does not respond.
-    """
+    """Yield each job when it has finished; where the caller stops, the kernels of all workers are ended."""
     with connected(scheduler, min(at_once, len(jobs))) as client:
         batch = secrets.token_hex(8)
         tasks = {

@@ -97,28 +97,6 @@ def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], 
 
     Only the kernel gets further environment variables and a working folder, so that threads of one process can run
     notebooks side by side: papermill's `cwd` changes the working folder of this process.
-
-    Parameters
-    ----------
-    notebook : pathlib.Path
-        The notebook.
-    work : pathlib.Path
-        Empty folder.
-    name : str
-        Name of the executed copy.
-    given : mapping of str to object
-        Values of parameters, already checked.
-    folder : pathlib.Path
-        Folder in which the kernel works.
-    kernels : Kernels
-        To which the kernel is added while it runs.
-
-    Raises
-    ------
-    NotebookError
-        When a cell raises an error or the kernel ends; the executed copy then ends with that cell.
-    Interrupted
-        When the kernels were ended.
     """
     ledger, figures, draft = work / "reads", work / "figures", work / name
     ledger.touch()

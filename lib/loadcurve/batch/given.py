@@ -25,15 +25,7 @@ Typed = TypeVar("Typed", bound=Text)
 
 
 def declared_parameters(notebook: Path) -> dict[str, Declared]:
-    """Return the parameters that the cell tagged ``parameters`` declares, by name.
-
-    Raises
-    ------
-    ParseError
-        When the file is not a notebook.
-    LoadcurveError
-        When there is no such file, or the comment of a parameter has a range that cannot be read.
-    """
+    """Return the parameters that the cell tagged ``parameters`` declares, by name."""
     if not notebook.is_file():
         raise LoadcurveError(f"{notebook}: expected a notebook, got no file")
     try:
@@ -54,13 +46,7 @@ def declared_parameters(notebook: Path) -> dict[str, Declared]:
 
 
 def check_parameters(notebook: Path, given: Mapping[str, object]) -> dict[str, object]:
-    """Return values for a notebook's parameters: typed texts are read; types and ranges are those that it declares.
-
-    Raises
-    ------
-    LoadcurveError
-        For an unknown parameter, or a value of another type or outside of the range.
-    """
+    """Return values for a notebook's parameters: typed texts are read; types and ranges are those that it declares."""
     declared = declared_parameters(notebook)
     for name in given:
         if name not in declared:
@@ -105,13 +91,7 @@ def _yaml(name: str, text: str, *, raw: bool) -> Any:
 
 
 def typed(pairs: Sequence[str], kind: type[Typed]) -> dict[str, Typed]:
-    """Return NAME=VALUE texts of the command line by name, as values of a kind.
-
-    Raises
-    ------
-    LoadcurveError
-        When a text has no ``=``, or a name comes twice.
-    """
+    """Return NAME=VALUE texts of the command line by name, as values of a kind."""
     found: dict[str, Typed] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")

@@ -22,15 +22,6 @@ def run_here(jobs: Sequence[Job], at_once: int, make: Callable[[Job, Kernels], N
     """Yield each job when it has finished; where the caller stops, all kernels are ended.
 
     The threads are daemons: the interpreter does not wait for them.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Jobs, started in this order.
-    at_once : int
-        Number of threads.
-    make : callable
-        Makes the output of a job; it adds its kernel to the `Kernels`.
     """
     kernels, waiting, finished = Kernels(), SimpleQueue[Job](), SimpleQueue[Finished]()
     for job in jobs:

@@ -56,20 +56,7 @@ class Mirror:
 
 @contextlib.contextmanager
 def mirrored(url: str, outputs: Iterable[str]) -> Iterator[Mirror]:
-    """Yield a temporary copy of those outputs that are in a remote folder.
-
-    Parameters
-    ----------
-    url : str
-        The remote folder.
-    outputs : iterable of str
-        Names of outputs, without suffix.
-
-    Raises
-    ------
-    LoadcurveError
-        When the folder cannot be listed or written.
-    """
+    """Yield a temporary copy of those outputs that are in a remote folder."""
     remote = RemoteFolder(url)
     remote.check_writable()
     wanted = {f"{name}.{suffix}" for name in outputs for suffix in ("ipynb", "figures")}

@@ -96,17 +96,7 @@ def keep_partial(
 
 
 def finish(output: Path, work: Path, stamp: Mapping[str, object] | None = None) -> None:
-    """Move what a run wrote to its place, the notebook last: an output is complete when the notebook is there.
-
-    Parameters
-    ----------
-    output : pathlib.Path
-        Path of the executed notebook.
-    work : pathlib.Path
-        Folder with the executed notebook and `figures`.
-    stamp : mapping, optional
-        What the output was made from, for its metadata.
-    """
+    """Move what a run wrote to its place, the notebook last: an output is complete when the notebook is there."""
     draft = work / output.name
     if stamp is not None:
         content = json.loads(draft.read_text("utf-8"))
@@ -159,11 +149,6 @@ def dependencies(output: Path, read: Iterable[str]) -> str:
     """Return a make rule, like a compiler's ``.d`` file: `output` depends on the files that a notebook read.
 
     Each file also gets an empty rule, so that make does not stop when a file has been removed.
-
-    Raises
-    ------
-    LoadcurveError
-        When a file name contains a character that is special to make.
     """
     names = sorted(set(read) - {""})
     for name in names:

@@ -30,21 +30,7 @@ _PARAMETER = "Parameter {} of the notebook; missing where the notebook does not 
 
 
 def collect_values(folder: Path, jobs: Sequence[Job]) -> pd.DataFrame:
-    """Return a row for each value that the outputs of jobs published.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of the outputs.
-    jobs : sequence of Job
-        Jobs with complete outputs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as in `COLUMNS`.  A parameter is a number or a truth value where it is one in all jobs, else a text; a
-        list is a text in JSON.
-    """
+    """Return a row for each value that the outputs of jobs published."""
     rows = []
     for job in jobs:
         facts: dict[str, object] = {"output": job.name, "notebook": job.notebook.stem}

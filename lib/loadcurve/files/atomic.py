@@ -73,13 +73,7 @@ def replace(draft: Path, target: Path) -> None:
 
 
 def real_path(target: Path) -> Path:
-    """Return the path of a file that a path leads to.
-
-    Raises
-    ------
-    LoadcurveError
-        When it is another user's link in a folder for all users, such as ``/tmp``; Linux may allow to follow it.
-    """
+    """Return the path of a file that a path leads to."""
     if target.is_symlink():
         folder = target.parent.stat()
         is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
@@ -108,13 +102,7 @@ def _opened(target: Path) -> IO[bytes]:
 
 
 def check_target(target: Path) -> Path:
-    """Return the path of a file to write, in a folder that must exist; commands check it before minutes of reading.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is no such folder, or the path is a folder or a URL.
-    """
+    """Return the path of a file to write, in a folder that must exist; commands check it before minutes of reading."""
     check_local(target)
     if target.is_dir():
         raise LoadcurveError(f"{printable(str(target))}: expected the name of a file, got a folder: name a file in it")
@@ -135,15 +123,7 @@ def write_text(target: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Iterator[None]:
-    """Hold the lock of a piece of work; wait while another process of this checkout holds it.
-
-    Parameters
-    ----------
-    work : str
-        Name of the work, such as ``notebook 40_usl_fit``.
-    report : callable
-        Called with one line that names the work if the lock is held by another process.
-    """
+    """Hold the lock of a piece of work; wait while another process of this checkout holds it."""
     if (folder := paths.locks()) is None:
         folder = runtime_folder(temporary_root() / "locks")
     folder.mkdir(parents=True, exist_ok=True)
@@ -157,29 +137,13 @@ def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Ite
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal digits.
-
-    Raises
-    ------
-    FileNotFoundError
-        When the file does not exist.
-    """
+    """Return the SHA-256 of a file's content, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_sums(target: Path, files: Iterable[Path], note: str = "") -> None:
-    """Write the SHA-256 of files in the format of ``sha256sum --check``, with paths relative to the checkout.
-
-    Parameters
-    ----------
-    target : pathlib.Path
-        File to write.
-    files : iterable of pathlib.Path
-        Files to list; their names must be plain (`loadcurve.paths.is_plain`).
-    note : str
-        Comment in the first line.
-    """
+    """Write the SHA-256 of files in the format of ``sha256sum --check``, with paths relative to the checkout."""
     lines = [f"# {note}\n"] if note else []
     write_text(target, "".join((*lines, *(f"{sha256_of(path)}  {paths.shown(path)}\n" for path in files))))
 

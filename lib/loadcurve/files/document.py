@@ -74,15 +74,7 @@ class TomlDocument(Document):
 
 
 def read_toml(path: Path) -> Document:
-    """Read a TOML file; dates and times are texts.
-
-    Raises
-    ------
-    ParseError
-        When the file is not UTF-8 or not TOML, or exceeds the limits on size, depth or digits.
-    LoadcurveError
-        When the file does not exist.
-    """
+    """Read a TOML file; dates and times are texts."""
     text = read_text(path)
     try:
         return TomlDocument(_plain(tomllib.loads(text), 0), {}, path, text)
@@ -110,15 +102,7 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a regular file within the size limit.
-
-    Raises
-    ------
-    ParseError
-        When the file is not UTF-8.
-    LoadcurveError
-        When the file does not exist, is no regular file, is too large or cannot be read.
-    """
+    """Return the text of a regular file within the size limit."""
     try:
         if path.exists() and not path.is_file():
             raise LoadcurveError(f"{path}: expected a {path.name}, got something that is no file")

@@ -48,11 +48,6 @@ def is_url(path: object) -> bool:
 def local_path(path: str | Path) -> Path | None:
     """Return a path on this machine, also of a ``file://`` URL; None for a remote one.
 
-    Raises
-    ------
-    LoadcurveError
-        For a ``file://`` URL of another machine.
-
     Examples
     --------
     >>> local_path("file:///tmp/load%20test").as_posix(), local_path("s3://bucket/out")
@@ -84,18 +79,7 @@ def check_local(target: Path) -> None:
 
 
 class RemoteFolder:
-    """A folder at a URL.
-
-    Parameters
-    ----------
-    url : str
-        With the protocol of a file system that fsspec knows and that is installed.
-
-    Raises
-    ------
-    LoadcurveError
-        In one line, as all methods do: what the file system refused, and what to do next.
-    """
+    """A folder at a URL."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
@@ -189,13 +173,7 @@ class RemoteFolder:
 
 @contextlib.contextmanager
 def local_copy(url: str) -> Iterator[Path]:
-    """Yield a temporary copy of a remote folder, or of one remote file; a local path as it is.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is nothing at the URL, or it does not fit on the disk of temporary files.
-    """
+    """Yield a temporary copy of a remote folder, or of one remote file; a local path as it is."""
     if (path := local_path(url)) is not None:
         yield path
         return

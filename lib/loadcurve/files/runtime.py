@@ -26,18 +26,7 @@ from loadcurve.errors import LoadcurveError, named_as, printable
 
 
 def runtime_folder(folder: Path | None = None) -> Path:
-    """Return a folder that belongs to this user and that no other user may enter, created if needed.
-
-    Parameters
-    ----------
-    folder : pathlib.Path, optional
-        By default that of sockets and ledgers: ``/run/loadcurve`` for root, else in the user's runtime folder.
-
-    Raises
-    ------
-    LoadcurveError
-        When it is a link, no folder, or the folder of another user.
-    """
+    """Return a folder that belongs to this user and that no other user may enter, created if needed."""
     if folder is None and os.geteuid() == 0:
         folder = Path("/run/loadcurve")
     elif folder is None:
@@ -52,13 +41,7 @@ def runtime_folder(folder: Path | None = None) -> Path:
 
 
 def temporary_root() -> Path:
-    """Return the folder of this user's temporary folders and locks: it is below TMPDIR.
-
-    Raises
-    ------
-    LoadcurveError
-        When TMPDIR names no folder in which files can be created.
-    """
+    """Return the folder of this user's temporary folders and locks: it is below TMPDIR."""
     named, rule = os.environ.get("TMPDIR"), "must be a folder in which files can be created"
     if named and not (Path(named).is_dir() and os.access(named, os.W_OK | os.X_OK)):
         todo = f"create it with `mkdir -p {printable(shlex.quote(named))}`, or name another"
@@ -72,11 +55,6 @@ def temporary_root() -> Path:
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Yield a new folder for temporary files, which is removed at the end, or after a kill by the next process.
-
-    Raises
-    ------
-    LoadcurveError
-        As `temporary_root`.
 
     Examples
     --------

@@ -24,27 +24,12 @@ _TAG = "tag:yaml.org,2002:"
 
 
 def read_yaml(path: Path) -> Document:
-    """Read a file that must contain exactly one document.
-
-    Raises
-    ------
-    ParseError
-        When the file is not UTF-8, or as `parse_yaml`.
-    LoadcurveError
-        When the file does not exist or exceeds the limit on size.
-    """
+    """Read a file that must contain exactly one document."""
     return parse_yaml(read_text(path), path)
 
 
 def parse_yaml(text: str, path: Path, *, only_texts: bool = False) -> Document:
-    """Return the values of exactly one document; with `only_texts`, numbers and null are the texts as written.
-
-    Raises
-    ------
-    ParseError
-        When the text is not YAML, has a tag (``!!set``), a duplicate key or a key that is not a string, or exceeds the
-        limits on values, characters, digits or depth.
-    """
+    """Return the values of exactly one document; with `only_texts`, numbers and null are the texts as written."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer = _Composer
     tree = _Tree(yaml, only_texts)

@@ -11,24 +11,7 @@ _COLUMNS = ("of", "kind", "factor", "quantity", "lower", "upper", "value", "reac
 
 
 def read_answers(study: str) -> pd.DataFrame:
-    """Read where each search or stop of a study ended.
-
-    Parameters
-    ----------
-    study : str
-        Name or folder of a recorded study.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each variant and set of levels, its name as index: ``kind factor quantity lower upper value reached
-        runs load_s warnings``, as in `loadcurve.lab.schedule.answers.Answer`; NaN for an end that is not known.
-
-    Raises
-    ------
-    LoadcurveError
-        When the study has no answers, because it neither searches nor stops or no search has ended.
-    """
+    """Read where each search or stop of a study ended."""
     file = paths.study_folder(study) / "answers.json"
     if not file.is_file():
         raise LoadcurveError(f"{paths.shown(file)}: no answers; launch a study with search or stop to its end")

@@ -18,15 +18,6 @@ _SHOWN = 60  # characters of a line that a warning quotes
 class Cursor:
     r"""The lines of a report, one after the other, without the blanks around them; blank lines are skipped.
 
-    Parameters
-    ----------
-    text : str
-        What the tool printed.
-    tool : str
-        Name of the tool, for warnings and for the row of a run that failed.
-    plain : callable
-        Strips a raw line; by default `str.strip`.
-
     Attributes
     ----------
     line : str
@@ -84,13 +75,7 @@ class Cursor:
         return re.fullmatch(pattern, self.line) if isinstance(pattern, str) else pattern.fullmatch(self.line)
 
     def expect(self, pattern: re.Pattern[str] | str, expected: str) -> re.Match[str]:
-        """Return the match of the whole current line.
-
-        Raises
-        ------
-        ParseError
-            If it does not match.
-        """
+        """Return the match of the whole current line."""
         return self.match(pattern) or self.fail(expected)
 
     def fail(self, expected: str, got: str | None = None) -> NoReturn:
@@ -102,13 +87,7 @@ class Cursor:
         self.warnings.append(f"line {self.number}: {sentence}")
 
     def warn_if_cut(self, whole: object) -> bool:
-        """Return whether the text ends inside the current line, and add a warning if it does.
-
-        Parameters
-        ----------
-        whole : object
-            True if the line ends in a unit, a bracket or a word, so that nothing can be missing.
-        """
+        """Return whether the text ends inside the current line, and add a warning if it does."""
         if whole or not self.at_end:
             return False
         self.warn(f"the text ends inside this line, which is left out: {self.line[:_SHOWN]!r}")
@@ -138,13 +117,7 @@ class Cursor:
         return failed
 
     def failed_run(self, expected: str) -> Parsed:
-        """Return the failed run of a text that holds an error message instead of a report.
-
-        Raises
-        ------
-        ParseError
-            If there is no error message; the error names the first line of the text.
-        """
+        """Return the failed run of a text that holds an error message instead of a report."""
         if not self.failure:
             self.refuse(expected)
         row = {"generator": 0, "tool": self._tool, "status": "failed", "reason": self.failure}
@@ -157,13 +130,6 @@ class Cursor:
 
 def with_generator_numbers(names: Iterable[str], runs: Sequence[Mapping[str, Rows]]) -> dict[str, Rows]:
     """Return the rows of several runs in one table each, with the `generator`, counted from 0, in front.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of the tables, also of those without rows.
-    runs : sequence of mapping
-        Rows of each run by the name of their table; a name may be missing.
 
     Examples
     --------

@@ -50,15 +50,6 @@ TWO_DECIMALS = Ending(r".*[0-9][.,][0-9]{2}")
 def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
     r"""Return a warning that a text may be cut; empty where it is known to be whole, or `warnings` already says so.
 
-    Parameters
-    ----------
-    text : str
-        Cleaned text.
-    ending : Ending
-        Of its form.
-    warnings : tuple of str
-        Warnings of its parser.
-
     Examples
     --------
     >>> wrk = Ending(r"Transfer/sec:.*B", r"Transfer/sec:", r"Requests/sec:", "'Transfer/sec:'")

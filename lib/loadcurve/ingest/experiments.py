@@ -14,25 +14,6 @@ _NEVER_EMPTY = ("experiment", "title", "study")
 def read_experiments(source: str) -> pd.DataFrame:
     """Read the experiments of a published report, all text, and check each row.
 
-    Parameters
-    ----------
-    source : str
-        Folder under `data/published`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each experiment, with the columns of ``experiments.csv``: ``experiment title claims study check
-        evidence because figure machine``.  `claims` and `study` may hold several names, separated by blanks.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is no such source.
-    ParseError
-        When a row lacks its experiment, title or study, repeats an experiment, names a claim that is not in
-        ``claims.csv``, or has a check without evidence or figure; the text is ``PATH:LINE: expected …, got …``.
-
     Examples
     --------
     >>> read_experiments("nginx_10gbe")["study"][0]

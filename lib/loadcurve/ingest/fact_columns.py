@@ -34,15 +34,7 @@ class Fact:
 
 
 def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
-    """Add facts to the tables ``runs`` and ``factors``; note origins and contradictions.
-
-    Parameters
-    ----------
-    matched : Matched
-        Gets the columns, warnings and origins.
-    facts : iterable of Fact
-        Several may concern one run and column: the first counts.
-    """
+    """Add facts to the tables ``runs`` and ``factors``; note origins and contradictions."""
     by_column: dict[str, dict[str, Fact]] = {}
     differing: list[tuple[Fact, str, str]] = []
     for fact in facts:

@@ -43,11 +43,6 @@ def parse_bytes(
 
     `recording_text` converts a binary recording of sysstat to the output of ``sadf -j``, with times in UTC.  It starts
     a tool, which nothing in this package may, so the caller passes it, or `loadcurve.reading` has set it for all.
-
-    Raises
-    ------
-    ParseError
-        Where the bytes are damaged or an archive, or their text is not what the tool prints.
     """
     hints = hints or Hints()
     timezone = hints.timezone
@@ -70,13 +65,7 @@ def parse_bytes(
 
 
 def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """Bytes of a regular file; a pipe, a device or a socket could block for ever, or never end.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is none of that name, it is no regular file, it is too large, or it may not be read.
-    """
+    """Bytes of a regular file; a pipe, a device or a socket could block for ever, or never end."""
     try:
         _check_regular(path, path.stat().st_mode)
         # It may have become a pipe, which O_NONBLOCK opens without waiting for its other end.
@@ -114,13 +103,6 @@ def list_files(path: Path, follow: bool = False) -> tuple[list[Path], list[Path]
 
     Hidden files and folders are skipped.  A folder that may not be opened is listed like a file, so that reading it
     raises the reason.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        File or folder.
-    follow : bool
-        Whether links that lead out of the folder count as its files, and their folders as its folders, each once.
     """
     if not is_folder(path):
         return [path], []

@@ -56,22 +56,6 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
     that a launch made and that is gone has a row with the status ``missing``; for each difference from the manifest
     (`loadcurve.study.manifest`) there is a warning.  Links out of the study are not read.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the study.
-    each : callable
-        How the runs are read: one after the other, or several at the same time.
-    follow : bool
-        Whether folders of runs may be links that lead out of the study's folder; by default a warning names them.
-
-    Raises
-    ------
-    ParseError
-        For the first file that does not hold what its tool writes, that `run.json` names but is not there, that it
-        does not name, or that was changed since it was recorded; and for a folder or `run.json` that is not of this
-        study.
     """
     study = read_study(folder)
     parts = Parts()
@@ -117,38 +101,14 @@ def is_complete(folder: Path) -> bool:
 
 
 def read_run_folder(folder: Path) -> Ingested:
-    """Read one run of a study's folder, as `read_runs` reads each of them.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the run.
-
-    Raises
-    ------
-    ParseError
-        As `read_runs` does.
-    """
+    """Read one run of a study's folder, as `read_runs` reads each of them."""
     parts = Parts()
     _read_one(folder, read_study(folder.parent), parts)
     return _ingested(parts, folder.parent)
 
 
 def read_reports(folder: Path, run: Run | None = None) -> Ingested:
-    """Read the reports of the generators and the balancer of a finished run: the tables of `REPORTS`.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the run.
-    run : Run, optional
-        Its record, where `run.json` does not yet say that it finished.
-
-    Raises
-    ------
-    ParseError
-        As `read_runs` does, for these files.
-    """
+    """Read the reports of the generators and the balancer of a finished run: the tables of `REPORTS`."""
     run, parts = read_run(folder) if run is None else run, Parts()
     check_factors(run, folder)
     read_finished(run, folder, parts, is_report)

@@ -79,13 +79,6 @@ class Grouping:
 def group_runs(names: Mapping[str, Sequence[str]], known: Mapping[str, Facts]) -> Grouping:
     r"""Return the factors, the loads and the repeats that the names of runs state.
 
-    Parameters
-    ----------
-    names : mapping of str to sequence of str
-        Run -> parts of its name: folders from the top, the name of the file, a heading in it.
-    known : mapping of str to mapping of str to object
-        Run -> columns of its row of ``runs``, and further factors.
-
     Examples
     --------
     >>> names = {run: [run] for run in ("nginx-c64-r1", "nginx-c64-r2", "rust-hyper-c64-r1")}

@@ -21,11 +21,6 @@ class Hints:
         Largest text of a file, unpacked.
     follow : bool
         Whether links are read that lead out of a folder.
-
-    Raises
-    ------
-    ValueRuleError
-        When the time zone has no such name: once, not for each file with a time.
     """
 
     tool: str | None = None

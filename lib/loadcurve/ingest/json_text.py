@@ -21,11 +21,6 @@ _MAX_BITS = 1000  # of a whole number that a float can hold
 class Decoder(json.JSONDecoder):
     """Decodes JSON, and notes each repeated key of an object.
 
-    Parameters
-    ----------
-    **options
-        Of `json.JSONDecoder`.
-
     Attributes
     ----------
     repeated : list of str
@@ -62,22 +57,7 @@ class Decoder(json.JSONDecoder):
 
 
 def load_json(text: str, expected: str, warnings: list[str]) -> object:
-    """Return the first JSON value of a text; what is not finite is refused where it is read, not here.
-
-    Parameters
-    ----------
-    text : str
-        JSON, perhaps after or before lines that are not.
-    expected : str
-        Expected text in an error, such as ``JSON of fortio``.
-    warnings : list of str
-        Gets a warning for each repeated key.
-
-    Raises
-    ------
-    ParseError
-        Where the text is not JSON, or ends inside it.
-    """
+    """Return the first JSON value of a text; what is not finite is refused where it is read, not here."""
     decoder = Decoder()
     # At the start of a line, because a shell's prompt may contain a bracket too: [root@lb1 ~]# cat local.wrk.json
     begin = re.search(r"^[ \t]*(?=[{\[](?!\w+@))", text, re.MULTILINE) or re.search(r"(?=[{\[])", text)
@@ -96,13 +76,7 @@ def load_json(text: str, expected: str, warnings: list[str]) -> object:
 
 
 def value_at(document: object, path: str, text: str, required: bool = True) -> Any:
-    """Return the value at a dotted path of a JSON document, None where it is absent or null and not required.
-
-    Raises
-    ------
-    ParseError
-        When a required value is absent; the error names the line of the last key that was found.
-    """
+    """Return the value at a dotted path of a JSON document, None where it is absent or null and not required."""
     found = document
     for key in path.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
@@ -114,13 +88,7 @@ def value_at(document: object, path: str, text: str, required: bool = True) -> A
 
 
 def number_at(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
-    """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null.
-
-    Raises
-    ------
-    ParseError
-        Where it is not a finite number of at least `least`, or is required and absent.
-    """
+    """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null."""
     value = value_at(document, path, text, required)
     if value is None:
         return math.nan
@@ -132,13 +100,7 @@ def number_at(document: object, path: str, text: str, required: bool = True, lea
 
 
 def integer_at(document: object, path: str, text: str) -> int:
-    """Return the whole number at a dotted path of a JSON document.
-
-    Raises
-    ------
-    ParseError
-        Where it is absent, or not a whole number of at least 0.
-    """
+    """Return the whole number at a dotted path of a JSON document."""
     value = number_at(document, path, text)
     if value != int(value) or value >= 2**63:
         raise ParseError(line_of(path, text), f"a whole number for {path!r}", str(value))
@@ -151,13 +113,7 @@ def optional_integer_at(document: object, path: str, text: str) -> int | None:
 
 
 def instant(value: str, path: str, text: str) -> "pd.Timestamp":
-    """Return an instant in UTC, of the time at a dotted path; UTC where it names no zone.
-
-    Raises
-    ------
-    ParseError
-        Where it is not an instant.
-    """
+    """Return an instant in UTC, of the time at a dotted path; UTC where it names no zone."""
     import pandas as pd  # takes 0.25 s, which a reader of rows need not spend
 
     try:
@@ -182,19 +138,6 @@ def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[
     r"""Return the JSON documents of a text, each with the line where it begins, and warnings.
 
     A document begins with ``{`` or ``[`` at the start of a line; text before, between and after documents is skipped.
-
-    Parameters
-    ----------
-    text : str
-        Documents one after the other, such as JSON lines, or one document.
-    expected : str
-        Expected text in an error, such as ``JSON of vegeta``.
-
-    Raises
-    ------
-    ParseError
-        Where there is no document, or the first is not JSON.  Where a later one is not, a warning says so, and the
-        documents before it are returned.
 
     Examples
     --------

@@ -49,13 +49,6 @@ _TOOLS = {
 def options_of(tool: str, argv: Sequence[str]) -> dict[str, float | bool]:
     """Return ``target_rate_rps``, ``connections`` and ``latency_corrected``, as far as a command line settles them.
 
-    Parameters
-    ----------
-    tool : str
-        Name of the tool, as the table ``runs`` has it.
-    argv : sequence of str
-        The command, perhaps after others that start it, such as ``taskset``.
-
     Examples
     --------
     >>> options_of("oha", ["taskset", "-c", "1", "oha", "-q", "200", "--latency-correction", "http://h/"])
@@ -95,15 +88,7 @@ def _value(words: Sequence[str], names: tuple[str, ...], attached: bool) -> floa
 
 
 def add_options(parsed: Parsed, text: str) -> Parsed:
-    """Return what was parsed of a text with the options of the commands in it, if there is one command for each run.
-
-    Parameters
-    ----------
-    parsed : Parsed
-        Tables of the text.
-    text : str
-        The text, with the commands as a terminal or a script shows them.
-    """
+    """Return what was parsed of a text with the options of the commands in it, if there is one command for each run."""
     parsed = _with_url(parsed, text)
     # The parser of wrk2 takes the rate itself, because it knows to which of the reports a line belongs.
     if parsed.tool not in _TOOLS or parsed.tool == "wrk2" or "runs" not in parsed.tables or len(text) > _MOST:
@@ -116,15 +101,7 @@ def add_options(parsed: Parsed, text: str) -> Parsed:
 
 
 def with_options(parsed: Parsed, options: Sequence[dict[str, float | bool]]) -> Parsed:
-    """Return what was parsed with the options of each run, where the report says nothing.
-
-    Parameters
-    ----------
-    parsed : Parsed
-        Tables of which ``runs`` and those of response times are rows.
-    options : sequence of dict
-        Of each run, as `options_of` returns them.
-    """
+    """Return what was parsed with the options of each run, where the report says nothing."""
     tables = {name: parsed.tables.rows(name) for name in parsed.tables}
     if not any(options) or any(not isinstance(table, Sequence) for table in tables.values()):
         return parsed

@@ -31,20 +31,6 @@ _KEPT = ("runs", "hosts")
 def stored(parsed: Parsed, folder: Path, *, small: bool = False) -> Parsed:
     """Write the large tables of a file into a folder; return the same, with tables that are read from there.
 
-    Parameters
-    ----------
-    parsed : Parsed
-        Tables of one file.
-    folder : pathlib.Path
-        Folder for the tables.
-    small : bool
-        Whether small tables are written too, except for reports and hosts.
-
-    Raises
-    ------
-    LoadcurveError
-        If a value breaks the rule of its column.
-
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:

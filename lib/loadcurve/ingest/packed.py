@@ -29,11 +29,6 @@ _MIN_STEP, _MAX_STEP = 1 << 10, 1 << 20  # packed bytes that are unpacked at a t
 def unpack(raw: bytes, max_bytes: int = MAX_BYTES) -> tuple[bytes, str]:
     r"""Return the content of a packed file, and a warning where the file ends too early; anything else as it is.
 
-    Raises
-    ------
-    ParseError
-        Where the packed bytes are damaged, or hold more than `max_bytes`: kilobytes can hold gigabytes of nothing.
-
     Examples
     --------
     >>> unpack(bz2.compress(b"Total: 5\n")), unpack(b"Total: 5\n")
@@ -86,13 +81,7 @@ def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
 
 
 def check_no_archive(raw: bytes) -> None:
-    """See that unpacked bytes are one file, and no archive of several.
-
-    Raises
-    ------
-    ParseError
-        Where they are an archive.
-    """
+    """See that unpacked bytes are one file, and no archive of several."""
     kind = next((name for magic, name in _ARCHIVES.items() if raw.startswith(magic)), "tar" if _is_tar(raw) else "")
     if kind:
         raise ParseError(0, "one file (unpack the archive, then name its folder)", f"an archive ({kind})")

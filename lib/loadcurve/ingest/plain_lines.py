@@ -23,17 +23,7 @@ _LONGEST = 400  # characters of a line that are looked at to see whether it is n
 
 
 class Lines:
-    """The lines of a text without blanks at their ends, and warnings about them.
-
-    Parameters
-    ----------
-    text : str
-        Cleaned text.
-    tool : str
-        Expected tool, for the warnings.
-    timezone : str
-        IANA name of the zone of times that name none.
-    """
+    """The lines of a text without blanks at their ends, and warnings about them."""
 
     def __init__(self, text: str, tool: str, timezone: str = "UTC") -> None:
         self.all = [line.strip() for line in text.split("\n")]
@@ -88,13 +78,7 @@ class Lines:
 
 
 def counter(token: str, number: int, expected: str = "a counter") -> float:
-    """Return a printed counter; whole numbers over 2^53 lose their last digits, as any float.
-
-    Raises
-    ------
-    ParseError
-        Where it is not a whole number of at most 20 digits.
-    """
+    """Return a printed counter; whole numbers over 2^53 lose their last digits, as any float."""
     if not _COUNTER.fullmatch(token):
         raise ParseError(number, expected, token)
     return float(token)

@@ -128,13 +128,7 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
 
 
 def source_folder(source: str) -> Path:
-    """Folder of a published source, by its name.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is none; the text names those there are.
-    """
+    """Folder of a published source, by its name."""
     published = paths.root() / "data" / "published"
     known = sorted(p.parent.name for p in published.glob("*/source.yml"))
     if source not in known:

@@ -36,13 +36,7 @@ _DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_r
 
 
 def read_own_folder(folder: Path) -> Parsed:
-    """Read a folder of raw files that is no study, for the readers of notebooks; they name it as the study of its rows.
-
-    Raises
-    ------
-    LoadcurveError
-        When the folder is empty, or ``factors.csv`` is wrong.
-    """
+    """Read a folder of raw files that is no study; the readers of notebooks name it as the study of its rows."""
     listed, links = list_files(folder)
     paths = [path for path in listed if path != folder / FACTORS]
     if not paths:
@@ -83,22 +77,7 @@ def _as_name(text: str) -> str:
 
 
 def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Factors = None) -> Matched:
-    """Return the tables of files of a folder, with the run of every row and all that is known of each run.
-
-    Parameters
-    ----------
-    files : iterable of RawFile
-        In the order of their rows.
-    folder : pathlib.Path
-        The folder, which may hold ``factors.csv``.
-    factors : mapping, path or GivenFactors, optional
-        Further facts (`loadcurve.ingest.run_facts`).
-
-    Raises
-    ------
-    LoadcurveError
-        When ``factors.csv`` or a pattern is wrong.
-    """
+    """Return the tables of files of a folder, with the run of every row and all that is known of each run."""
     matched = Matched({}, {})
     parts: dict[str, list] = {"runs": []}
     for name, rows in raw_folder_parts(files, folder, factors, matched):

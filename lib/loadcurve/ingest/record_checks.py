@@ -16,13 +16,7 @@ from loadcurve.study.records import line_of
 
 
 def check_factors(run: Run, folder: Path) -> None:
-    """Raise unless the factors in a `run.json` have their types and agree with each other.
-
-    Raises
-    ------
-    ParseError
-        At the line of `run.json` that holds them.
-    """
+    """Raise unless the factors in a `run.json` have their types and agree with each other."""
     factors = run.factors
     if not isinstance(factors.get("variant"), str):
         raise wrong(folder, "factors", "the name of a variant", str(factors.get("variant")))
@@ -41,20 +35,7 @@ def check_factors(run: Run, folder: Path) -> None:
 
 
 def edits_of(run: Run, study: Study) -> Iterator[str]:
-    """Find differences between `study.yml` and the settings that a run was launched with.
-
-    Parameters
-    ----------
-    run : Run
-        Its factors checked by `check_factors`.
-    study : Study
-        As its file is now.
-
-    Yields
-    ------
-    str
-        ``PLACE VALUE then, VALUE now``: one for each difference, the same for all runs that share it.
-    """
+    """Find differences between `study.yml` and the settings that a run was launched with."""
     factors, adaptive = run.factors, study.search is not None or study.stop is not None
     variant = factors["variant"]
     if variant not in study.variants:

@@ -14,13 +14,7 @@ PACKAGES = (load, sysstat, sockets, balancers, servers, kernel)
 
 
 def ordered(forms: tuple[Form, ...]) -> tuple[Form, ...]:
-    """Return forms in order, each before those that its `before` names.
-
-    Raises
-    ------
-    LoadcurveError
-        Where `before` names an unknown form, or a cycle of forms.
-    """
+    """Return forms in order, each before those that its `before` names."""
     names = {form.name for form in forms}
     unknown = {name for form in forms for name in form.before} - names
     left, found = list(forms), []

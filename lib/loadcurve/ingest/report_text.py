@@ -44,13 +44,7 @@ _CLASSES = (
 
 
 def whole(token: str, line: int, expected: str = "a whole number") -> int:
-    """Return a printed count.
-
-    Raises
-    ------
-    ParseError
-        Where it is not 1 to 18 digits.
-    """
+    """Return a printed count."""
     if not _WHOLE.fullmatch(token):
         raise ParseError(line, expected, token)
     return int(token)
@@ -58,11 +52,6 @@ def whole(token: str, line: int, expected: str = "a whole number") -> int:
 
 def real(token: str, line: int, expected: str = "a number") -> float:
     """Return a printed number of at least 0; what the tool prints as NaN or Inf is missing.
-
-    Raises
-    ------
-    ParseError
-        Where it is not a number.
 
     Examples
     --------
@@ -78,11 +67,6 @@ def real(token: str, line: int, expected: str = "a number") -> float:
 
 def go_time_s(token: str, line: int) -> float:
     """Return seconds from a duration as Go prints it, and k6 after it: ``1m2.5s``, ``93.78µs``, ``0s``.
-
-    Raises
-    ------
-    ParseError
-        Where it is not such a duration.
 
     Examples
     --------

@@ -31,11 +31,6 @@ _FACTOR = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
 def parse_factor(text: str) -> tuple[str, str]:
     r"""Return name and pattern of a factor in file names, from ``NAME=REGEX``.
 
-    Raises
-    ------
-    ValueRuleError
-        When the text has another form, or the pattern is no regular expression.
-
     Examples
     --------
     >>> parse_factor(r"connections=c(\d+)")
@@ -51,22 +46,7 @@ def parse_factor(text: str) -> tuple[str, str]:
 def read_factors(
     path: Path, runs: Mapping[str, PurePosixPath], others: Iterable[PurePosixPath] = ()
 ) -> tuple[list[Fact], dict[str, str]]:
-    """Read ``factors.csv``: facts about runs, and the hosts of other files by their paths.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    runs : mapping of str to pathlib.PurePosixPath
-        Name of each run -> the file of its report, relative to the folder.
-    others : iterable of pathlib.PurePosixPath
-        Files without a report, such as those of monitors, relative to the folder.
-
-    Raises
-    ------
-    LoadcurveError
-        With one line for each fault: ``PATH:LINE: expected …, got …``.
-    """
+    """Read ``factors.csv``: facts about runs, and the hosts of other files by their paths."""
     hosts: dict[str, str] = {}
     known = _names({file.as_posix(): file for file in others})
     facts, unknown = _facts_of(path, _names(runs), FACTORS, known, hosts)
@@ -77,24 +57,7 @@ def read_factors(
 def read_factors_elsewhere(
     path: Path, runs: Mapping[str, PurePosixPath], folder: Path, warnings: list[str]
 ) -> list[Fact]:
-    """Read a file like ``factors.csv`` that may also be about other folders.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file, anywhere.
-    runs : mapping of str to pathlib.PurePosixPath
-        As for `read_factors`.
-    folder : pathlib.Path
-        The folder of the reports; the file may name them relative to itself, too.
-    warnings : list of str
-        Gets a line for the rows about no report of this folder.
-
-    Raises
-    ------
-    LoadcurveError
-        As `read_factors` does, and when no row is about a report of this folder.
-    """
+    """Read a file like ``factors.csv`` that may also be about other folders."""
     known = _names(runs)
     for run, report in runs.items():
         for name in (os.path.relpath(folder / report, path.parent), str((folder / report).resolve())):
@@ -157,12 +120,6 @@ def match_patterns(patterns: Mapping[str, str], runs: Mapping[str, PurePosixPath
     r"""Return facts from file names: the first group of a pattern, or all that it matches.
 
     A pattern is searched in the name of the file first, then in its path.
-
-    Raises
-    ------
-    ValueRuleError
-        When a pattern is no regular expression, its factor is a column that loadcurve fills, it matches no file, or
-        what it matches is no value of its column.
 
     Examples
     --------

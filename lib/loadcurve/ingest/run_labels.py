@@ -26,13 +26,6 @@ def labelled(placements: Iterable[Placement], notes: list[Note]) -> "Iterator[tu
     """Yield the tables of files in pieces, each row with its run and its file; all tables but ``runs``.
 
     Small tables of monitors are joined first: labelling a DataFrame takes as long as parsing a hundred rows.
-
-    Parameters
-    ----------
-    placements : iterable of Placement
-        Files, in the order of their rows.
-    notes : list of Note
-        Gets what the times of each monitor's file showed.
     """
     waiting: dict[str, list[Waiting]] = {}
     held: Counter[str] = Counter()

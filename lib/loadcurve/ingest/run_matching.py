@@ -31,17 +31,6 @@ def match_runs(
     """Return the runs of each file of a folder, with which its rows can be labelled (`loadcurve.ingest.run_labels`).
 
     Where no file holds a report of a load generator, each folder with files is a run, named by its path.
-
-    Parameters
-    ----------
-    files : iterable of RawFile
-        In the order of their rows.
-    folder_name : str
-        Name of the folder that is read.
-    matched : Matched
-        Gets the runs, and the start of runs whose reports print none.
-    started : mapping of str to float, optional
-        Run -> its start in s since 1970 UTC, where its report prints none.
     """
     files = list(files)
     named = name_reports(files)

@@ -28,11 +28,6 @@ def name_runs(reports: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, tuple
     A subfolder with one such file gives the run its name.  Otherwise the run is named by the stem of its file:
     ``c64.wrk.txt`` is ``c64``, unless two files of a folder have that stem.
 
-    Parameters
-    ----------
-    reports : mapping of pathlib.PurePosixPath to int
-        File, relative to the folder that is read -> number of reports in it, at least 1.
-
     Examples
     --------
     >>> names = name_runs({PurePosixPath(f): n for f, n in {"c1.wrk.txt": 1, "all.log": 2, "c8/load.txt": 1}.items()})

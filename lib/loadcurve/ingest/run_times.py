@@ -60,19 +60,7 @@ def place_by_times(
     windows: Sequence[Window],
     matched: Matched,
 ) -> list[Placement]:
-    """Return the runs to which the rows of monitors may belong.
-
-    Parameters
-    ----------
-    files : sequence of RawFile
-        Files without a report of a load generator.
-    owners : mapping
-        File -> its run by folder or name, or None.
-    windows : sequence of Window
-        When each run was.
-    matched : Matched
-        Gets the start of runs whose reports print none.
-    """
+    """Return the runs to which the rows of monitors may belong."""
     spans = {file.path: span for file in files if (span := _span(file.tables))}
     known = {w.run_id: (w.started_at, w.started_at + w.duration_s) for w in windows if w.started_at + w.duration_s > 0}
     written = _by_modification([w for w in windows if w.run_id not in known], spans, owners)
@@ -98,15 +86,6 @@ def runs_of_rows(placement: Placement) -> tuple[np.ndarray, list[tuple[str, floa
 
     A file that belongs to a run by its folder or name belongs to this run as a whole, unless its times are those of
     other runs.  Any other file is divided by its times.
-
-    Returns
-    -------
-    places : numpy.ndarray
-        Number of the run of each row, one table after the other; below 0 for none.
-    runs : list of (str, float)
-        Names of these runs, and the start of each in s since 1970 UTC, NaN if unknown.
-    note : Note
-        What the times showed.
     """
     file, owner, windows = placement.file, placement.owner, placement.windows or ()
     times = times_of(file.tables)

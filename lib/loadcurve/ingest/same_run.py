@@ -23,11 +23,6 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
     """Return the files with one report for each run, and a line for each file that was joined or left out.
 
     The text of wrk gets the counters of the reporter's JSON.  Of any other pair, the report with more numbers counts.
-
-    Parameters
-    ----------
-    files : iterable of RawFile
-        Files of a folder.
     """
     kept, lines = _without_copies(files)
     reports: dict[tuple, list[RawFile]] = {}

@@ -17,22 +17,7 @@ _STEP = 1 << 28  # bytes per read of a stream of unknown size
 
 
 def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
-    """Read a file to its end.
-
-    Parameters
-    ----------
-    stream : binary file
-        At its beginning.
-    max_bytes : int
-        Largest text, unpacked.
-    size : int
-        Size in bytes where it is known; else 0, as for standard input and for files of /proc.
-
-    Raises
-    ------
-    ParseError
-        Where it is larger than its form may be.
-    """
+    """Read a file to its end."""
     most = max_bytes
     if size > max_bytes:
         most = LARGE * max_bytes if is_large(stream.read(_HEAD)) else max_bytes

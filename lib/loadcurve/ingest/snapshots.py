@@ -49,22 +49,6 @@ _LIKE_A_TIME = lazy_regex(
 def instant(line: str, number: int, timezone: str = "UTC", warnings: list[str] | None = None) -> np.datetime64 | None:
     """Instant of a line with a time, cut to whole microseconds; None for any other line.
 
-    Parameters
-    ----------
-    line : str
-        Without blanks at its ends.
-    number : int
-        Its number, for an error or a warning.
-    timezone : str
-        IANA name of the zone of a time that names none.
-    warnings : list of str, optional
-        Gets a sentence where the line names a zone that is not known; the instant is then missing (NaT).
-
-    Raises
-    ------
-    ParseError
-        Where the line begins like a time and is none.
-
     Examples
     --------
     >>> print(instant("## 2026-11-20T23:40:00.123456789Z", 1), instant("1795214067.32", 1))

@@ -47,13 +47,7 @@ class Source(Section):
 
 
 def read_source(folder: Path) -> tuple[Source, Document]:
-    """Read and check the `source.yml` of a folder.
-
-    Raises
-    ------
-    LoadcurveError
-        With one line for each fault: ``PATH:LINE: expected …, got …``.
-    """
+    """Read and check the `source.yml` of a folder."""
     path = inside(folder, "source.yml")
     record_reads([path])
     return _checked(read_text(path), path)
@@ -72,13 +66,7 @@ def _checked(text: str, path: Path) -> tuple[Source, Document]:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder.
-
-    Raises
-    ------
-    LoadcurveError
-        When a link leads out of the folder.
-    """
+    """Return the path of a file in a folder."""
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise LoadcurveError(f"{path}: expected a file of this folder, got a link that leaves it")

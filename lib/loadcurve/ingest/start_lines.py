@@ -28,17 +28,6 @@ def add_starts(parsed: Parsed, text: str, first: int, timezone: str = "UTC") -> 
 
     A time is alone on its line, as `date` prints it or in ISO 8601.  There is one before each report; or one after
     each, which then is the end of the run; or one before and one after each.
-
-    Parameters
-    ----------
-    parsed : Parsed
-        Tables of the text.
-    text : str
-        The text.
-    first : int
-        Index of the first report in it.
-    timezone : str
-        IANA name of the zone of times that name none.
     """
     if "runs" not in parsed.tables or len(text) > _MOST:
         return parsed

@@ -31,21 +31,6 @@ def parse_each(
     """Parse files one after the other; yield the tables of each, or the line that explains why it was refused.
 
     Two files of one command give one result, named by the file of its standard output; either of them may be empty.
-
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        Files of one or several folders.
-    hints, recording_text
-        As in `loadcurve.ingest.files.parse_bytes`.
-    name : callable
-        Name of a path in errors.
-    each : callable
-        Calls a function, which can be pickled, on each command; returns the results in order.
-    store : pathlib.Path, optional
-        Folder to which large tables go (`loadcurve.ingest.on_disk`).
-    store_all : bool
-        Whether small tables go there, too.
     """
     keep = functools.partial(stored, folder=store, small=store_all) if store else _same
     parse = functools.partial(_parse_command, hints or Hints(), recording_text, name, keep)

@@ -86,15 +86,7 @@ class Parts:
 
 @contextlib.contextmanager
 def parts_of(folder: Path, table: str | None = None) -> Iterator[Parts]:
-    """Yield parts of the tables in a folder, which replace the tables there when the block ends without an error.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Created if needed; drafts of processes that were killed are removed.
-    table : str, optional
-        The only table that is written.
-    """
+    """Yield parts of the tables in a folder, which replace the tables there when the block ends without an error."""
     with alone(f"tables in {folder.resolve()}"):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob(f"{_DRAFTS}*"):
@@ -111,17 +103,7 @@ def parts_of(folder: Path, table: str | None = None) -> Iterator[Parts]:
 def write_slices(
     tables: "Iterable[tuple[str, Table]]", form: str, place: Callable[[str], AbstractContextManager[Path]]
 ) -> dict[str, int]:
-    """Write tables that come in pieces; return the rows of each.
-
-    Parameters
-    ----------
-    tables : iterable of (str, table)
-        Pieces of tables: Arrow tables are checked already.
-    form : str
-        ``parquet`` or ``csv``.
-    place : callable
-        Opens a draft of the file of a table, which is complete when its context ends.
-    """
+    """Write tables that come in pieces; return the rows of each."""
     import pyarrow as pa
 
     from loadcurve import tables as declared

@@ -35,11 +35,6 @@ _NGINX = "server: {nginx: {}}   # loadcurve starts its own nginx; see Reference,
 def parse_levels(text: str) -> list[int]:
     """Return levels of a load from ``1..256`` (doubling, with both ends) or a list such as ``1,8,64``.
 
-    Raises
-    ------
-    LoadcurveError
-        When the text is neither, or a level is below 1.
-
     Examples
     --------
     >>> parse_levels("1..10"), parse_levels("1, 8,64")
@@ -70,29 +65,6 @@ def study_text(
     repeats: int = 3,
 ) -> str:
     """Return the text of a study.yml that sweeps connections, or the offered rate of an open loop.
-
-    Parameters
-    ----------
-    name : str
-        Of the study: lower case, digits and underscores.
-    url : str
-        Of a server that runs already; without it, loadcurve starts its own nginx.
-    tool : str
-        Load generator.
-    connections : str
-        As `parse_levels` takes it.
-    rates : str
-        Offered rates in requests/s, as `parse_levels` takes them, for a generator with an open loop; then
-        `connections` must be one level.
-    seconds : int
-        Duration of each run.
-    repeats : int
-        Runs of each level.
-
-    Raises
-    ------
-    LoadcurveError
-        When the name, the URL or the levels are not as described.
 
     Examples
     --------

@@ -16,13 +16,6 @@ COLUMNS = ["study", "state", "finished", "planned", "bytes", "last", "question"]
 def list_studies() -> pd.DataFrame:
     """Return one row for each study and each design, by name.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``study``; ``state``: ``finished``, ``part``, ``not run``, ``design`` or ``wrong``; ``finished`` and ``planned``
-        runs (for an adaptive study the largest number; 0 if the file is wrong); ``bytes`` of its folder; ``last``, when
-        the last run ended (UTC, NaT without any); ``question``, or what is wrong with the file.
-
     Examples
     --------
     >>> list_studies().set_index("study").loc["connections_on_loopback", "state"]

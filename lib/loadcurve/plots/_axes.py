@@ -138,13 +138,7 @@ def log_seconds_axis(ax: Axes, quantity: str) -> None:
 
 
 def known_points(rows: pd.DataFrame, column: str, load: str = "connections") -> pd.DataFrame:
-    """Return the rows that can be plotted against a load.
-
-    Raises
-    ------
-    ValueRuleError
-        When there are no such rows, because the figure would be empty.
-    """
+    """Return the rows that can be plotted against a load."""
     known = rows.dropna(subset=[load, column])
     if known.empty:
         raise ValueRuleError("runs", f"some with both {load} and {column}", f"{len(rows)} without")

@@ -19,15 +19,7 @@ _ALONE = "svg:root{color-scheme:light dark;color:CanvasText}"  # for the file it
 
 
 def svg_text(ax: Axes, salt: str) -> str:
-    """Return the figure of an Axes as SVG, the same text for the same figure.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Any Axes of the figure.
-    salt : str
-        Makes the ids in the drawing different from those of other figures on one page.
-    """
+    """Return the figure of an Axes as SVG, the same text for the same figure."""
     drawing = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
         figure_of(ax).savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

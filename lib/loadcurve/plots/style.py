@@ -57,13 +57,7 @@ def use() -> None:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the figure that contains an Axes, also if the Axes is in a subfigure.
-
-    Raises
-    ------
-    ValueError
-        When the Axes was removed from its figure.
-    """
+    """Return the figure that contains an Axes, also if the Axes is in a subfigure."""
     if (figure := ax.get_figure(root=True)) is None:
         raise ValueError("ax must be of a figure, got removed Axes")
     return figure

@@ -6,13 +6,7 @@ from loadcurve.ingest import files
 
 
 def recording_text(raw: bytes) -> str:
-    """Return what `sadf -j` of this machine prints of a binary `sa` file.
-
-    Raises
-    ------
-    ParseError
-        When sadf is not installed or cannot read the recording; the line says how to convert it elsewhere.
-    """
+    """Return what `sadf -j` of this machine prints of a binary `sa` file."""
     from loadcurve.lab.monitors.sadf import text_of
 
     with temporary_folder() as folder:

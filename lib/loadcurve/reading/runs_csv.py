@@ -31,20 +31,6 @@ def is_runs_csv(path: Path) -> bool:
 def read_runs_csv(path: Path) -> Parsed:
     r"""Read a CSV file into the table ``runs``: one finished run for each row.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The first line names columns of ``runs``, such as ``connections,throughput_rps,latency_mean_s``, in SI units.
-        Times may also be in milliseconds or microseconds, as the name says: ``latency_mean_ms``, ``latency_mean_us``.
-        An empty cell is missing.  Without a column ``run_id``, the number of its line names each run.  Any other column
-        is left out, with a warning that names the column it resembles.
-
-    Raises
-    ------
-    ParseError
-        When a row has another number of cells, a cell is not of its column's type or below 0, a name occurs twice, or
-        there is no row.
-
     Examples
     --------
     >>> import tempfile
@@ -84,13 +70,7 @@ def read_runs_csv(path: Path) -> Parsed:
 
 
 def check_no_runs_csv(path: Path, error: ParseError) -> None:
-    """Raise what is missing in a CSV table that resembles a table of runs, instead of `error`; return for other files.
-
-    Raises
-    ------
-    ParseError
-        When two or more columns have a name that resembles a column of ``runs``.
-    """
+    """Raise what a CSV table that resembles a table of runs lacks, instead of `error`; return for other files."""
     if path.suffix.lower() != ".csv" or error.line > 1:
         return
     line = content(path).split(b"\n", 1)[0].decode("utf-8-sig", "replace")

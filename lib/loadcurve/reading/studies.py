@@ -22,13 +22,7 @@ RUN_S = 0.03
 
 
 def each_run(read: Callable[[Path], "Parts"], folders: Sequence[Path]) -> "Iterator[Parts]":
-    """Yield what `read` returns for the folder of each run, in order.
-
-    Raises
-    ------
-    ParseError
-        When `read` raises it, or a process that reads a run ends.
-    """
+    """Yield what `read` returns for the folder of each run, in order."""
     files = {folder: files_of(folder) for folder in folders}
     many = ManyFiles(file for of in files.values() for file in of)
     with many.showing_progress():
@@ -41,15 +35,6 @@ def each_study(
     """Yield what `work` returns for each study: several studies at the same time, the largest first.
 
     A study that is larger than all others together is read on all processors instead, as are the others then.
-
-    Parameters
-    ----------
-    work : callable
-        Can be pickled, as are its results.
-    studies : sequence of str or pathlib.Path
-        Names or folders; there need not be such a study.
-    lost : callable
-        Returns the result of a study, given the reason why the process that read it ended.
     """
     files = {study: _files_of_study(study) for study in studies}
     many = ManyFiles(file for of in files.values() for file in of)

@@ -19,17 +19,6 @@ _JUNIT: dict[str, Literal["pass", "fail", "skipped"]] = {"pass": "pass", "fail":
 def acceptance_report(judged: pd.DataFrame, name: str, form: AcceptanceForm = "text", width: int = 120) -> str:
     """Return the report of an acceptance test.
 
-    Parameters
-    ----------
-    judged : pandas.DataFrame
-        As `judge_acceptance` returns it.
-    name : str
-        Name or path of the study.
-    form : {"text", "junit", "html"}
-        For a terminal, for a build server, for a browser.
-    width : int
-        Of text, in characters.
-
     Examples
     --------
     >>> row = {"check": "round_robin", "balancer": "nft", "verdict": "fail", "numbers": "S1 15, S2 8, S3 7",

@@ -19,13 +19,7 @@ _LISTED = 100  # runs of a finding that the page lists
 
 
 def audit_page(audits: Sequence[tuple[str, Findings]]) -> str:
-    """Return the findings of several paths as an HTML page.
-
-    Parameters
-    ----------
-    audits : sequence of (str, Findings)
-        Path, and what `loadcurve.audit` returned for it.
-    """
+    """Return the findings of several paths as an HTML page."""
     several = len(audits) > 1
     parts = []
     for path, findings in audits:

@@ -48,17 +48,7 @@ class Check:
 
 
 def checks_of_findings(findings: pd.DataFrame, path: str, fail_on: str = "error") -> list[Check]:
-    """Return the findings of an audit as checks; those at or above `fail_on` (``warning`` or ``error``) fail.
-
-    Parameters
-    ----------
-    findings : pandas.DataFrame
-        The table of that name, in the order in which checks are listed.
-    path : str
-        File or folder that was audited; it begins the name of each run, so that runs of two folders differ.
-    fail_on : {"error", "warning", "never"}
-        Least severity of a failing check.
-    """
+    """Return the findings of an audit as checks; those at or above `fail_on` (``warning`` or ``error``) fail."""
     found = []
     files: dict[tuple[object, object], str] = {}
     for row in findings.to_dict("records"):

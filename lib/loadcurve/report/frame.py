@@ -12,19 +12,7 @@ _POLICY = (
 
 
 def framed(title: str, heading: str, summary: str, body: str, version: str, created: datetime) -> str:
-    """Return an HTML page: light and dark, for phones and for paper.
-
-    Parameters
-    ----------
-    title, heading, summary : str
-        Plain text: title of the window, heading of the page, and the line below it.
-    body : str
-        HTML.
-    version : str
-        Of loadcurve.
-    created : datetime.datetime
-        In UTC.
-    """
+    """Return an HTML page: light and dark, for phones and for paper."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -82,17 +82,6 @@ def polls_timeouts(runs: pd.DataFrame) -> pd.Series:
 def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the requests of each run that failed, and all that it sent; missing where the tool counts no failures.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``, or a part of it; a load generator without a name is counted as its columns are defined.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``failed sent``, for each row.  A generator without a response and without an error had a request waiting on
-        each of its connections: these are its failed requests.  Of ab, responses of 0 bytes in all are none.
-
     Examples
     --------
     >>> wrk = {"tool": "wrk", "requests": [80], "errors_status": [10], "errors_read": [20]}

@@ -27,13 +27,7 @@ _hooked = False
 
 
 class Reads:
-    """Files and folders below a root that were read, each with a digest of what was in it.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Checkout; what lies outside is not recorded.
-    """
+    """Files and folders below a root that were read, each with a digest of what was in it."""
 
     def __init__(self, root: Path) -> None:
         self._root = f"{root}{os.sep}"

@@ -9,13 +9,7 @@ _TABLE_ROWS = 1e9
 
 
 def ingestion_limits() -> str:
-    """Return Markdown: what was measured with each number of workers, and what a table of 10⁹ rows needs.
-
-    Raises
-    ------
-    FileNotFoundError
-        When nothing was measured.
-    """
+    """Return Markdown: what was measured with each number of workers, and what a table of 10⁹ rows needs."""
     with (paths.root() / _MEASURED).open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     one = measured[0]

@@ -43,13 +43,6 @@ def page_markdown(executed: Path, published: Path) -> str:
 
     A cell tagged ``hidden`` shows its output only, and one tagged ``progress`` its code only.  Code that only publishes
     is folded.  A figure that the notebook published is left to `with_drawings`; any other stays a bitmap.
-
-    Parameters
-    ----------
-    executed : pathlib.Path
-        Executed copy.
-    published : pathlib.Path
-        Folder with the drawings that the notebook published.
     """
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     slugs = _slugs(cells, published)

@@ -32,18 +32,7 @@ def _shown(folder: str) -> str:
 
 
 def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
-    """Markdown of the command and of what it prints.
-
-    Parameters
-    ----------
-    folder : str
-        Name of an example folder, which the reader sees as ``results/``, or of a study.
-    objectives : str
-        As the option takes them, such as ``p99=3ms``.
-    *parts : str
-        First words of the parts to show, such as ``Levels``, ``Results``, ``Bottleneck``; all without any.  The first
-        line and the verdict are always shown.
-    """
+    """Markdown of the command and of what it prints."""
     option = f" --objective {objectives}" if objectives else ""
     text = text_report(_analysis(folder, objectives), width=80).rstrip()
     if parts:
@@ -59,16 +48,7 @@ def cat_markdown(path: str) -> str:
 
 
 def audit_markdown(path: str, *parts: str) -> str:
-    """Markdown of the command that audits a file, and of what it prints.
-
-    Parameters
-    ----------
-    path : str
-        Of the file in the checkout; the reader sees its name only.
-    *parts : str
-        First words of the parts to show after the verdict, such as ``error``, ``Not checked``; all without any.  Of a
-        long part, the first lines are shown.
-    """
+    """Markdown of the command that audits a file, and of what it prints."""
     file = paths.root() / path
     first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
     text = "\n\n".join([first, *(_cut(part) for part in others if not parts or part.startswith(parts))])

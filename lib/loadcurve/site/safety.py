@@ -66,33 +66,14 @@ def remove_active(soup: BeautifulSoup) -> None:
 
 
 def check_links(page: str, written: str) -> None:
-    """Stop the build if a link of a page has a scheme other than http, https and mailto.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is such a link; the message names the page and the link.
-    """
+    """Stop the build if a link of a page has a scheme other than http, https and mailto."""
     for link in _WRITTEN_LINK.findall(written):
         if leads_elsewhere(link.strip("\"'")) and not link.strip("\"'").startswith("data:image/"):
             raise LoadcurveError(f"handbook/{page}: link must be http, https or relative, got {html.unescape(link)}")
 
 
 def with_policy(output: str, content: str) -> str:
-    """Return a page with its content security policy, which allows only the theme's scripts.
-
-    Parameters
-    ----------
-    output : str
-        HTML of the complete page.
-    content : str
-        HTML of the page's own content.  No script in the content is allowed.
-
-    Raises
-    ------
-    LoadcurveError
-        When the page does not contain `content` unchanged: the scripts of the content could not be distinguished.
-    """
+    """Return a page with its content security policy, which allows only the theme's scripts."""
     frame = output.replace(content, "", 1)
     if content and frame == output:
         raise LoadcurveError("page must hold its content unchanged, got another one from the theme")

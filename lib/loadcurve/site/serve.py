@@ -21,17 +21,7 @@ _WATCHED = ("handbook", "build/figures", "build/notebooks", "lib/loadcurve", "mk
 
 
 class SiteServer(livereload.LiveReloadServer):
-    """Server of `build/site` on loopback: sends the policy of each page as a header too, answers only to its own names.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Checkout.
-    builder : callable
-        Called when pages or what they are made of changed.
-    port : int
-        TCP port.
-    """
+    """Server of `build/site` on loopback: sends each page's policy as a header too, answers only to its own names."""
 
     def __init__(self, root: Path, builder: Callable[[], None], port: int) -> None:
         super().__init__(builder=builder, host="127.0.0.1", port=port, root=str(root / "build" / "site"))
@@ -91,11 +81,6 @@ def serve(root: Path, port: int = 8000) -> None:
     """Serve `build/site` of a checkout on loopback until SIGINT; a browser reloads its page after each build.
 
     make has built it, and make alone executes a notebook whose inputs changed.
-
-    Raises
-    ------
-    LoadcurveError
-        When the port cannot be opened.
     """
     code = digest_of_code(root)
 

@@ -13,15 +13,7 @@ _STROKE = 'fill="none" stroke-width="2" stroke-linejoin="round" stroke-linecap="
 
 
 def shape_svg(numbers: Path, alt: str) -> str:
-    """Return the counter of a fault as a small drawing: its lines or bars, the rule's limit, and a clean run in grey.
-
-    Parameters
-    ----------
-    numbers : pathlib.Path
-        CSV file of a figure of `loadcurve.plots.plot_fault`.
-    alt : str
-        Description for readers who cannot see it.
-    """
+    """Return the counter of a fault as a small drawing: lines or bars, the rule's limit, and a clean run in grey."""
     shown = pd.read_csv(numbers)
     rows = shown[(shown["panel"] == shown["panel"].iloc[-1]) & shown["value"].notna()]
     top = float(np.nanmax([*rows["value"], *rows["limit"], 1e-12]))

@@ -35,15 +35,7 @@ class Rendered:
 
 
 class Store:
-    """Folder with the pages of the last build that succeeded.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of this store alone.
-    key : str
-        Digest of what all pages are made of.  With another key, nothing of the folder is used.
-    """
+    """Folder with the pages of the last build that succeeded."""
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder, self.key = folder, key

@@ -16,13 +16,7 @@ _ENOUGH_FOR_OUTLIERS = 5
 
 
 def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, list[str]]:
-    """One number for each run of A and of B, all > 0, and a warning for each weakness; only NaN is left out.
-
-    Raises
-    ------
-    ValueRuleError
-        When a group is not one-dimensional, holds a value <= 0 or not finite, or no value at all.
-    """
+    """One number for each run of A and of B, all > 0, and a warning for each weakness; only NaN is left out."""
     first, warned_first = _group("a", a)
     second, warned_second = _group("b", b)
     return first, second, warned_first + warned_second + too_few(first.size, second.size)

@@ -23,20 +23,7 @@ from loadcurve.study.record_rules import broken_rules
 
 
 def read_study(path: Path) -> Study:
-    """Read a `study.yml`, given its path or its folder.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file or its folder.
-
-    Raises
-    ------
-    ParseError
-        When the file is not YAML, or a key is unknown, missing or of the wrong type.
-    LoadcurveError
-        When there are several such faults, with one line for each.
-    """
+    """Read a `study.yml`, given its path or its folder."""
     document = read_yaml(check_own_file(path / "study.yml" if path.is_dir() else path))
     study, faults = built(Study, document)
     refuse(faults, document.path)
@@ -57,14 +44,7 @@ def write_study(study: Study, folder: Path) -> Path:
 
 
 def read_run(path: Path) -> Run:
-    """Read the `run.json` of a run's folder.
-
-    Raises
-    ------
-    ParseError
-        When the file does not exist or is not JSON, when a key is unknown, missing or of the wrong type, when a value
-        breaks its rule, or when the values do not match the seal.
-    """
+    """Read the `run.json` of a run's folder."""
     path = path / "run.json" if path.is_dir() else path
     text, values = read_json(path)
     where = _key_lines(text)

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def validated(table: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return `frame` as the declared table.
-
-    Raises
-    ------
-    LoadcurveError
-        With one line that names each column with a value that breaks its rule.
-    """
+    """Return `frame` as the declared table."""
     from pandera.errors import SchemaErrors
 
     schema = _schema(table)

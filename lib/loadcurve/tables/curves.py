@@ -77,19 +77,6 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
 def confounded_factors(runs: pd.DataFrame, over: str = "connections") -> dict[str, list[str]]:
     """Return the factors that change along the load of one curve, so that their effect looks like that of the load.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of one curve.
-    over : str
-        Column of the load.
-
-    Returns
-    -------
-    dict of str to list of str
-        Factor -> its levels, in the order of the load.  A load generator opens at least one connection for each thread,
-        so threads at loads with fewer connections than the most threads are left out.
-
     Examples
     --------
     >>> confounded_factors(pd.DataFrame({"connections": [1, 2, 4], "tool": ["wrk", "wrk", "ab"], "threads": [1, 2, 2]}))

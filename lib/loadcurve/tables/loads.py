@@ -63,11 +63,6 @@ def group_offered_rates(runs: pd.DataFrame) -> pd.DataFrame:
     A whole number is taken as the rate that was asked for.  Measured rates, which have decimals, and what lies close to
     them, become the shortest decimal number that is as close to all of them.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        With ``target_rate_rps``.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"target_rate_rps": [250.201, 250.333, 1000.17, 3987.2, 3979.9, 1001.0, 1005.0]})

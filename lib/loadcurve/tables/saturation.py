@@ -70,13 +70,6 @@ class Saturation:
 def saturation_of(usage: pd.DataFrame, load: str = "connections") -> Saturation:
     """Return what limits the throughput of a curve.
 
-    Parameters
-    ----------
-    usage : pandas.DataFrame
-        One row for each run and resource: ``resource``, ``utilisation_ratio`` (0…1), ``throughput_rps`` and the load.
-    load : str
-        Column of the load.
-
     Examples
     --------
     >>> usage = pd.DataFrame({"resource": "CPU", "connections": [1, 2, 4, 8], "throughput_rps": [100, 200, 380, 390],

@@ -11,13 +11,6 @@ SAME = 0.05
 def throughput_words(levels: pd.DataFrame, load: str = "connections") -> str:
     """Where throughput is highest, and what it does after that.
 
-    Parameters
-    ----------
-    levels : pandas.DataFrame
-        As `summarise_load_levels` returns it, at least one row.
-    load : str
-        Its column of the load.
-
     Examples
     --------
     >>> rates = pd.DataFrame({"connections": [1, 2, 4, 8], "throughput_rps": [100.0, 200.0, 150.0, 196.0]})

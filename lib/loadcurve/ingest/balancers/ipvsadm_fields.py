@@ -79,19 +79,6 @@ def split_endpoint(
 ) -> tuple[str | None, str | None]:
     """Return address and port of ``address:port``; None for a missing part.
 
-    Parameters
-    ----------
-    token : str
-        Address and port with numbers or names, as ipvsadm prints them, or in the kernel's form.
-    line : int
-        Its number.
-    warnings : list of str
-        Gets a sentence where a name has lost its port.
-    cut : bool
-        Whether this list cuts names at 28 characters (the connections do not).
-    hexadecimal : bool
-        Whether the kernel printed it.
-
     Examples
     --------
     >>> split_endpoint("[2001:db8::1]:80", 1, []), split_endpoint("C6120009:0050", 1, [], hexadecimal=True)

@@ -29,15 +29,6 @@ _FLAG = {"-M": "mask", "--pe": "pe", "pe": "pe", "-b": "sched-flags"}
 def rule_row(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
     """Return a row of `balancer` from a line of ``ipvsadm -S``.
 
-    Parameters
-    ----------
-    line : str
-        ``-A …`` for a service, ``-a …`` for a server.
-    number : int
-        Number of the line.
-    services : dict
-        Services read so far by protocol and name; gets the one of this line.
-
     Examples
     --------
     >>> rule_row("-A -f 3 -s wrr -p 60", 1, services := {})["flags"]

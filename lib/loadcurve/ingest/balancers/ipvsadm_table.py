@@ -24,15 +24,7 @@ _FLAG_WITHOUT_NUMBER = lazy_regex(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+
 
 
 class Listing:
-    """Rows read so far, and the state of the list that is being read.
-
-    Parameters
-    ----------
-    cursor : ListCursor
-        The lines of the text.
-    last : int
-        Number of the line that the end of the text cuts; 0 for none.
-    """
+    """Rows read so far, and the state of the list that is being read."""
 
     def __init__(self, cursor: ListCursor, last: int) -> None:
         self.rows: list[dict] = []
@@ -155,15 +147,7 @@ class Listing:
 
 
 def is_kernels_list(lines: Iterable[str], spaced: bool) -> bool:
-    """Whether a list is that of /proc/net/ip_vs: by its addresses or, where it has none, by its heading's blanks.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The list's lines after its heading.
-    spaced : bool
-        Whether more than one blank parts the words of the heading, as ipvsadm writes them.
-    """
+    """Whether a list is that of /proc/net/ip_vs: by its addresses or, where it has none, by its heading's blanks."""
     for line in lines:
         words = line.split(maxsplit=2)
         if words[:1] == ["Prot"]:

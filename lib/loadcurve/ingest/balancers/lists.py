@@ -24,15 +24,6 @@ FLOW_COLUMNS = (
 class ListCursor(Cursor):
     """Cursor over the lists of one or several calls of a tool, each perhaps after a line with its time.
 
-    Parameters
-    ----------
-    text : str
-        What the tool printed.
-    tool : str
-        Name of the tool.
-    timezone : str
-        IANA name of the zone of times that name none.
-
     Attributes
     ----------
     time : numpy.datetime64 or None

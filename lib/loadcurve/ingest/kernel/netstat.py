@@ -27,23 +27,6 @@ _LONGEST = 200  # characters of the longest sentence, with room for other langua
 def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``netstat -s``, each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each line with a number; `group` is the section, missing where no heading was seen.
-
-    Raises
-    ------
-    ParseError
-        Where there is no counter.
-
     Examples
     --------
     >>> text = "Tcp:\n    347 segments retransmitted\nTcpExt:\n    Quick ack mode was activated 57 times\n"

@@ -30,23 +30,6 @@ from loadcurve.ingest.parsed import Parsed
 def parse_ab(text: str) -> Parsed:
     r"""Tables `runs`, `phases` and `latency` of every run of ab in a text.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs of ab, with or without its standard error.
-
-    Returns
-    -------
-    Parsed
-        `runs`: one row for each run, also for one that failed, with ab's message as `reason`.  `phases`: the lines of
-        ``Connection Times``.  `latency`: the percentages.  `latency_mean_s` is the measured mean if its rounding
-        to 1 ms matters little, otherwise connections / throughput; `latency_origin` names the choice.
-
-    Raises
-    ------
-    ParseError
-        If a line of a report is garbled, or if there is neither a report nor an error of ab.
-
     Examples
     --------
     >>> parsed = parse_ab("Benchmarking h (be patient)...apr_socket_recv: Connection reset by peer (104)\n"

@@ -106,11 +106,6 @@ class Reader:
         One for each run.
     unread : list of tuple of int and str
         Lines, with their numbers, that belong to no run.
-
-    Raises
-    ------
-    ParseError
-        If a line inside a report holds a number and is not one that ab prints.
     """
 
     def __init__(self, text: str) -> None:

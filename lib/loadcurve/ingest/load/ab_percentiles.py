@@ -31,22 +31,6 @@ _ROW = lazy_regex(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 def parse_ab_percentiles(text: str) -> Parsed:
     r"""Table `latency` of the files that ``ab -e`` writes.
 
-    Parameters
-    ----------
-    text : str
-        One or several such files.
-
-    Returns
-    -------
-    Parsed
-        `latency`: one row for each percentage, `generator` counts the files from 0; the time is missing if it
-        is below that of the previous percentage or above the last one.
-
-    Raises
-    ------
-    ParseError
-        If a row is not a percentage and a time, or if there is no row.
-
     Examples
     --------
     >>> parse_ab_percentiles("Percentage served,Time in ms\n0,0.046\n1,0.052\n").tables["latency"].values.tolist()

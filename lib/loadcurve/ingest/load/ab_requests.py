@@ -43,22 +43,6 @@ _MICROSECONDS = 10**14  # in seconds, that would be in 3 million years
 def parse_ab_requests(text: str) -> Parsed:
     r"""Table `requests` of the files that ``ab -g`` writes.
 
-    Parameters
-    ----------
-    text : str
-        One or several such files.
-
-    Returns
-    -------
-    Parsed
-        `requests`: one row for each request in the order of the file, which is that of the response time; `time` in
-        whole seconds.
-
-    Raises
-    ------
-    ParseError
-        If a row is not a time and five numbers, or if there is no row.
-
     Examples
     --------
     >>> row = "Fri Nov 20 22:26:36 2026\t1795213596\t1\t3\t5\t3\n"

@@ -51,11 +51,6 @@ _FAILURE = lazy_regex(
 def parse_fortio(text: str) -> Parsed:
     """Tables `runs`, `latency` and `histogram` of every run of ``fortio load`` in a text.
 
-    Raises
-    ------
-    ParseError
-        If a line of a report is not what fortio prints, or if there is no report.
-
     Examples
     --------
     >>> report = '''Ended after 2s : 100 calls. qps=50

@@ -24,11 +24,6 @@ _CODE = lazy_regex(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 def parse_fortio_json(text: str) -> Parsed:
     """Tables `runs`, `latency` and `histogram` of every result of fortio in a text of JSON.
 
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON, or its counts contradict each other.
-
     Examples
     --------
     >>> text = '''{"RequestedQPS": "100", "ActualQPS": 50, "ActualDuration": 2000000000, "NumThreads": 4,

@@ -45,11 +45,6 @@ _FAILURE = lazy_regex(
 def parse_gatling(text: str) -> Parsed:
     """Tables `runs` and `latency` of the summaries that Gatling prints at the end of its runs.
 
-    Raises
-    ------
-    ParseError
-        If a line of a summary is not of that form, or there is none.
-
     Examples
     --------
     >>> text = '''---- Global Information --------------------------------------------------------

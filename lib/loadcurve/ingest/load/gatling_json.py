@@ -24,13 +24,7 @@ _DEEPEST = 100  # groups inside each other
 
 
 def parse_gatling_stats(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `labels` of Gatling's ``stats.json`` or ``global_stats.json``.
-
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON, or its counts contradict each other.
-    """
+    """Tables `runs`, `latency` and `labels` of Gatling's ``stats.json`` or ``global_stats.json``."""
     warnings: list[str] = []
     document = load_json(text, "stats.json of Gatling", warnings)
     stats = value_at(document, "stats", text, required=False) or document

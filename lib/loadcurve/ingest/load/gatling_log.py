@@ -40,16 +40,6 @@ _PLACES = {5: (1, 2, 3, 4), 6: (2, 3, 4, 5), 7: (3, 4, 5, 6), 9: (3, 4, 5, 8)}
 def parse_gatling_log(text: str) -> Parsed:
     r"""Tables `requests`, `runs`, `latency` and `labels` of a ``simulation.log``.
 
-    Returns
-    -------
-    Parsed
-        `connections`: the largest number of virtual users at one time; `label`: the groups and the name of a request.
-
-    Raises
-    ------
-    ParseError
-        If a row is not one of Gatling's, if there is no request, and for the binary log of Gatling 3.13 and later.
-
     Examples
     --------
     >>> text = "RUN\tSim\tsim\t1795383794854\t \t3.9.5\nUSER\tUsers\tSTART\t1795383795000\n" \

@@ -73,22 +73,6 @@ _LOG = lazy_regex(r"([0-9]{10,18})\t(-?[0-9]{1,3})\t([0-9]{1,12})")
 def parse_h2load(text: str) -> Parsed:
     """Tables `runs`, `latency` and `phases` of every h2load report in a text.
 
-    Parameters
-    ----------
-    text : str
-        Standard output of one or several runs.
-
-    Returns
-    -------
-    Parsed
-        `runs`: `requests` counts the responses; `throughput_rps` is h2load's rate without the requests that got no
-        response.
-
-    Raises
-    ------
-    ParseError
-        If a line of a report is not what h2load prints, or if there is no report.
-
     Examples
     --------
     >>> report = '''finished in 2.00s, 100.00 req/s, 1.00KB/s
@@ -127,11 +111,6 @@ def parse_h2load(text: str) -> Parsed:
 
 def parse_h2load_log(text: str) -> Parsed:
     r"""Table `requests` of ``h2load --log-file``: start (us since the epoch), status, time (us), TAB between.
-
-    Raises
-    ------
-    ParseError
-        If a line is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------

@@ -74,22 +74,6 @@ _FAILURE = lazy_regex(
 def parse_hey(text: str) -> Parsed:
     """Tables `runs`, `latency`, `histogram` and `phases` of the reports of hey, boom, oha or ghz in a text.
 
-    Parameters
-    ----------
-    text : str
-        Standard output of one or several runs.
-
-    Returns
-    -------
-    Parsed
-        `tool` is that of the first report.  `throughput_rps` counts responses: if the report counts failed requests
-        in ``Requests/sec``, their share is subtracted.
-
-    Raises
-    ------
-    ParseError
-        If a line of a report is not what the tool prints, or if there is no report.
-
     Examples
     --------
     >>> report = '''Summary:
@@ -144,11 +128,6 @@ def parse_hey(text: str) -> Parsed:
 
 def parse_hey_csv(text: str) -> Parsed:
     r"""Table `requests` of ``hey -o csv``: one row for each response.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------

@@ -16,13 +16,7 @@ ESTIMATORS = {
 
 
 def seconds(token: str, unit: str, number: int) -> float:
-    """Return a printed time in seconds.
-
-    Raises
-    ------
-    ParseError
-        Where the number or its unit is garbled.
-    """
+    """Return a printed time in seconds."""
     return _unit(SECONDS, "time", unit, token, number) * real(token, number, "a time")
 
 

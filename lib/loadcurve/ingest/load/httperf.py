@@ -57,11 +57,6 @@ _CHATTER = ("httperf: warning", "Maximum connect", "Session ", "Session:")
 def parse_httperf(text: str) -> Parsed:
     """Tables `runs` and `phases` of every report of httperf in a text.
 
-    Raises
-    ------
-    ParseError
-        If a line of a report is not what httperf prints, or if there is no report.
-
     Examples
     --------
     >>> report = '''Total: connections 10 requests 50 replies 40 test-duration 2.000 s

@@ -44,11 +44,6 @@ _WHOLE = lazy_regex(r".*%\)|.*Finished: [0-9]+")
 def parse_jmeter(text: str) -> Parsed:
     r"""Table `runs` of the lines of JMeter's summariser: the last total of each run.
 
-    Raises
-    ------
-    ParseError
-        If a line of the summariser is not of that form, or there is none.
-
     Examples
     --------
     >>> line = "summary =    160 in 00:00:02 =  106.6/s Avg:    17 Min:     0 Max:   100 Err:    49 (30.63%)\n"

@@ -23,13 +23,7 @@ _KIB = 1024.0
 
 
 def parse_jmeter_statistics(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `labels` of JMeter's ``statistics.json``.
-
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON, or its numbers contradict each other.
-    """
+    """Tables `runs`, `latency` and `labels` of JMeter's ``statistics.json``."""
     warnings: list[str] = []
     document = load_json(text, "statistics.json of JMeter", warnings)
     if not isinstance(document, dict) or not document or not all(isinstance(each, dict) for each in document.values()):

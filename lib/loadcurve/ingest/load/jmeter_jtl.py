@@ -64,24 +64,6 @@ _HEAD = 1 << 18  # characters that hold the header and a row
 def parse_jtl(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables `requests`, `runs`, `latency` and `labels` of a JTL of CSV.
 
-    Parameters
-    ----------
-    text : str
-        With the header in any order, or without it in JMeter's order; any delimiter.
-    timezone : str
-        IANA name of the zone of formatted time stamps.
-
-    Returns
-    -------
-    Parsed
-        `requests`: one row for each request; rows of transaction controllers and of sub-samples are left out, with a
-        warning.  `runs`: the whole file; `connections` is the largest number of active threads in it.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form, or there is none.
-
     Examples
     --------
     >>> text = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"

@@ -28,19 +28,7 @@ Texts = Mapping[str, tuple[np.ndarray, list[str]]]
 
 
 def parsed_samples(texts: Texts, numbers: Mapping[str, np.ndarray], passed: np.ndarray, warnings: list[str]) -> Parsed:
-    """Tables of the samples of one JTL.
-
-    Parameters
-    ----------
-    texts : mapping
-        Name of a column of text in JMeter's words, its index into a list for each row, and the list.
-    numbers : mapping
-        Name of a column of numbers, and its values in JMeter's units, NaN where missing.
-    passed : numpy.ndarray of bool
-        Whether the sample was successful.
-    warnings : list of str
-        Warnings so far; more are added.
-    """
+    """Tables of the samples of one JTL."""
     kept = _requests(texts, numbers, len(passed), warnings)
     if not kept.all():
         texts = {name: (codes[kept], values) for name, (codes, values) in texts.items()}

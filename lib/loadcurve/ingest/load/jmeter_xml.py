@@ -34,11 +34,6 @@ _AT_END = ("no element found", "unclosed token", "unclosed CDATA section", "part
 def parse_jtl_xml(text: str) -> Parsed:
     """Tables `requests`, `runs`, `latency` and `labels` of a JTL of XML; one that ends too early up to its last sample.
 
-    Raises
-    ------
-    ParseError
-        If the text is not XML of JMeter, or has no sample.
-
     Examples
     --------
     >>> text = '''<?xml version="1.0" encoding="UTF-8"?>

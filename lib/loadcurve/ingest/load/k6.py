@@ -66,11 +66,6 @@ _TRENDS = {*PHASES, "http_req_duration", "iteration_duration"}
 def parse_k6(text: str) -> Parsed:
     """Tables `runs`, `latency` and `phases` of every end-of-test summary of k6 in a text.
 
-    Raises
-    ------
-    ParseError
-        If a line of a summary is not what k6 prints, or if there is none.
-
     Examples
     --------
     >>> report = '''     http_req_duration..............: avg=2.5ms min=1ms med=2ms max=1m0s p(90)=3ms p(95)=5ms
@@ -162,19 +157,7 @@ def _failed(text: str, cursor: Cursor) -> dict[str, float]:
 def rows_of(
     metrics: dict[str, dict[str, float]], duration: float, line: int, warnings: list[str]
 ) -> dict[str, list[dict]]:
-    """Rows of each table of one summary.
-
-    Parameters
-    ----------
-    metrics : dict
-        Numbers of each metric by their names in JSON; trends in milliseconds.
-    duration : float
-        Duration of the test in s; NaN if it is not known.
-    line : int
-        Line of the summary.
-    warnings : list of str
-        List to which contradictions are appended.
-    """
+    """Rows of each table of one summary."""
     run: dict = {"tool": "k6"}
     requests = metrics.get("http_reqs", {})
     count, rate = requests.get("count", math.nan), requests.get("rate", math.nan)

@@ -25,11 +25,6 @@ _COUNTER_KEYS = ("count", "rate", "passes", "fails", "value", "matches", "total"
 def parse_k6_json(text: str) -> Parsed:
     """Tables `runs`, `latency` and `phases` of every k6 summary in a text of JSON.
 
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON, or its numbers contradict each other.
-
     Examples
     --------
     >>> text = '''{"metrics": {"http_reqs": {"count": 300, "rate": 10.0},

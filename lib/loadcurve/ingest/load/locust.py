@@ -51,13 +51,7 @@ _FAILURE = lazy_regex(
 
 
 def parse_locust(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `labels` of the last table that Locust printed.
-
-    Raises
-    ------
-    ParseError
-        If a row of the table is not of that form, or there is no table.
-    """
+    """Tables `runs`, `latency` and `labels` of the last table that Locust printed."""
     cursor = Cursor(text, "locust")
     block, users = "", 0
     table: dict | None = None

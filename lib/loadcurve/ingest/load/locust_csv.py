@@ -47,11 +47,6 @@ _PER_S = ("requests/s", "failures/s", "requests failed/s")
 def parse_locust_stats(text: str) -> Parsed:
     """Tables `runs`, `latency` and `labels` of NAME_stats.csv, or of NAME_requests.csv of old versions.
 
-    Raises
-    ------
-    ParseError
-        If a row is not of that form, or there is none.
-
     Examples
     --------
     >>> text = '''Type,Name,Request Count,Failure Count,Average Response Time,Requests/s,Failures/s,50%,99%
@@ -97,13 +92,7 @@ def parse_locust_stats(text: str) -> Parsed:
 
 
 def parse_locust_distribution(text: str) -> Parsed:
-    """Tables `latency` and `labels` of NAME_distribution.csv, which versions before 0.13 write.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form, or there is none.
-    """
+    """Tables `latency` and `labels` of NAME_distribution.csv, which versions before 0.13 write."""
     warnings: list[str] = []
     latency: list[dict] = []
     labels: list[dict] = []
@@ -120,13 +109,7 @@ def parse_locust_distribution(text: str) -> Parsed:
 
 
 def parse_locust_history(text: str) -> Parsed:
-    """Table `counters` of NAME_stats_history.csv: each number at each time, under its printed name.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form, or there is none.
-    """
+    """Table `counters` of NAME_stats_history.csv: each number at each time, under its printed name."""
     warnings: list[str] = []
     rows: list[dict] = []
     for line, row in _records(text, ("timestamp", "name"), warnings):
@@ -144,13 +127,7 @@ def parse_locust_history(text: str) -> Parsed:
 
 
 def parse_locust_failures(text: str) -> Parsed:
-    """Table `counters` of NAME_failures.csv and NAME_exceptions.csv: how often each error occurred.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form.
-    """
+    """Table `counters` of NAME_failures.csv and NAME_exceptions.csv: how often each error occurred."""
     warnings: list[str] = []
     rows: list[dict] = []
     for line, row in _records(text, (), warnings):

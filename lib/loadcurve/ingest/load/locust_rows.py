@@ -29,13 +29,7 @@ def seconds(token: str, line: int) -> float:
 
 
 def counts(requests: str, failures: str, without_failures: bool, line: int) -> dict[str, int]:
-    """Counts of a row; before Locust 0.13 ``# requests`` leaves out failed ones, which are added here.
-
-    Raises
-    ------
-    ParseError
-        If more requests failed than ended.
-    """
+    """Counts of a row; before Locust 0.13 ``# requests`` leaves out failed ones, which are added here."""
     ended, failed = whole(requests, line), whole(failures, line)
     ended += failed if without_failures else 0
     if failed > ended:

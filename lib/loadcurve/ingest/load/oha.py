@@ -39,11 +39,6 @@ _CSV = {
 def parse_oha_json(text: str) -> Parsed:
     """Tables `runs`, `latency`, `histogram` and `phases` of every JSON result of oha in a text.
 
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON.
-
     Examples
     --------
     >>> text = '''{"summary": {"successRate": 1.0, "total": 10.0, "slowest": 0.5, "fastest": 0.001, "average": 0.02,
@@ -78,11 +73,6 @@ def _quantiles(document: object, text: str) -> list[dict]:
 
 def parse_oha_csv(text: str) -> Parsed:
     r"""Table `requests` of ``oha --output-format csv``: one row for each response.
-
-    Raises
-    ------
-    ParseError
-        If a row is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------

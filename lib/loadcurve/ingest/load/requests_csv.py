@@ -15,22 +15,7 @@ _FOUR_DECIMALS = lazy_regex(r"\.[0-9]{4}$")
 
 
 def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Parsed:
-    """Table `requests` of a CSV with a header, all of its values numbers of at least 0.
-
-    Parameters
-    ----------
-    text : str
-        CSV; lines before the header are skipped, a last row that may be cut is left out with a warning.
-    tool : str
-        Tool that wrote the CSV.
-    columns : mapping
-        Names of the header, in order, and the columns of `requests`; the last two may be missing.
-
-    Raises
-    ------
-    ParseError
-        If there is no header, or a row is not of that form.
-    """
+    """Table `requests` of a CSV with a header, all of its values numbers of at least 0."""
     import pandas as pd  # saves a quarter of a second if no CSV is read
 
     header = tuple(columns)

@@ -26,15 +26,6 @@ def categories(values: "np.ndarray | list", texts: list[str]) -> pd.Categorical:
 def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict) -> dict[str, list[dict]]:
     """Rows of `runs`, `latency` and `labels` of the requests of one run.
 
-    Parameters
-    ----------
-    requests : pandas.DataFrame
-        With `tool`, `label` and `error` as categories and `latency_s`; `time` (UTC), `status` and the bytes if known.
-    failed : numpy.ndarray of bool
-        Whether the tool calls the request failed.
-    known : dict
-        Further columns of `runs`.
-
     Examples
     --------
     >>> requests = pd.DataFrame({"tool": categories([0, 0], ["demo"]), "label": categories([0, 0], ["/"]),

@@ -54,11 +54,6 @@ _MEGABYTE = 1024.0**2
 def parse_siege(text: str) -> Parsed:
     """Table `runs` of every summary of siege in a text, printed or JSON.
 
-    Raises
-    ------
-    ParseError
-        If a line of a summary is not what siege prints, or if there is none.
-
     Examples
     --------
     >>> report = '''Transactions:		         626 hits

@@ -49,22 +49,6 @@ ESTIMATOR = "t-digest, or a quantile sketch before vegeta 12"
 def parse_vegeta(text: str) -> Parsed:
     """Tables `runs`, `latency` and `histogram` of the text reports of vegeta in a text.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``vegeta report``, also with ``-type=hist`` or ``-type=hdrplot``, once or several times.
-
-    Returns
-    -------
-    Parsed
-        `throughput_rps`: responses of any status over attack and wait; `goodput_rps`: vegeta's ``throughput``;
-        `target_rate_rps`: vegeta's ``rate``, the rate at which it sent.
-
-    Raises
-    ------
-    ParseError
-        If a line of a report is not what vegeta prints, or if there is no report.
-
     Examples
     --------
     >>> report = '''Requests      [total, rate, throughput]  200, 10.05, 7.50

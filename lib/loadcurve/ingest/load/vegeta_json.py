@@ -26,11 +26,6 @@ _PERCENTILE = lazy_regex(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 def parse_vegeta_json(text: str) -> Parsed:
     r"""Tables `runs`, `latency` and `histogram` of every JSON report of vegeta in a text.
 
-    Raises
-    ------
-    ParseError
-        If the text is not such JSON, or its counts contradict each other.
-
     Examples
     --------
     >>> text = '{"latencies":{"total":4000000,"mean":2000000,"50th":2000000,"max":3000000},"duration":1000000000,' \

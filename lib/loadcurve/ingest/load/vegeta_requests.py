@@ -36,11 +36,6 @@ _WIDTHS = (6, 7, 8, 9, 11, 12)
 def parse_vegeta_csv(text: str) -> Parsed:
     r"""Table `requests` of ``vegeta encode -to csv``: one row for each hit.
 
-    Raises
-    ------
-    ParseError
-        If a record is not one of vegeta's.  A last line without newline is left out with a warning.
-
     Examples
     --------
     >>> record = "1542301481000000000,200,1500000,0,616,,,attack,7,GET,http://h/,\n"
@@ -116,11 +111,6 @@ def _slowly(text: str) -> dict[str, list]:
 
 def parse_vegeta_jsonl(text: str) -> Parsed:
     r"""Table `requests` of ``vegeta encode`` (JSON, one object a line): one row for each hit.
-
-    Raises
-    ------
-    ParseError
-        If a line is not one of vegeta's.  A last line that is cut is left out with a warning.
 
     Examples
     --------

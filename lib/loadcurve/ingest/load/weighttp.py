@@ -54,22 +54,6 @@ _EXACT = 1000  # from here on, a whole number of requests per second is exact to
 def parse_weighttp(text: str) -> Parsed:
     """Tables `runs`, `phases` and `latency` of every run of weighttp in a text.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs of weighttp, with or without its standard error.
-
-    Returns
-    -------
-    Parsed
-        `runs`: one row for each run, also for one that failed.  `phases` and `latency`: empty unless the rewrite
-        measured times.
-
-    Raises
-    ------
-    ParseError
-        If a line of a result is garbled, or if there is neither a result nor an error of weighttp.
-
     Examples
     --------
     >>> parsed = parse_weighttp('''spawning thread #1: 100 concurrent requests, 1000000 total requests

@@ -37,23 +37,6 @@ def parse_wrk(text: str) -> Parsed:
 
     Lines around the reports (prompts, banners, what a Lua ``done()`` prints) are skipped.
 
-    Parameters
-    ----------
-    text : str
-        Standard output, or error output, of one or several runs.
-
-    Returns
-    -------
-    Parsed
-        `runs`: one row for each report and for each run that failed; `generator` counts them from 0; `status` is
-        missing if the text ends inside a report.  `latency`: one row for each quantile.  Response times that wrk
-        prints as 0 because it measured none are missing (NaN).
-
-    Raises
-    ------
-    ParseError
-        If a report is garbled or contradicts itself grossly, or if there is none.
-
     Examples
     --------
     >>> report = '''Running 1s test @ http://198.18.0.3/sleep100

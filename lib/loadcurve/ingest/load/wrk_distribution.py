@@ -60,13 +60,7 @@ class Distribution:
         return self.detailed and not self.footer and len(line.split()) == 4
 
     def take(self, line: str, at: int, warnings: list[str]) -> None:
-        """Read one line of this block.
-
-        Raises
-        ------
-        ParseError
-            If a number is garbled, or a quantile or its time is below the one before.
-        """
+        """Read one line of this block."""
         if line[0] in "#[":
             self._take_footer(line, at)
         elif line.startswith("Detailed"):

@@ -40,24 +40,7 @@ _ERRORS = ("connect", "read", "write", "status", "timeout")
 
 
 def parse_wrk_json(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `histogram` of the reporter's JSON.
-
-    Parameters
-    ----------
-    text : str
-        One file of the reporter.
-
-    Returns
-    -------
-    Parsed
-        `runs`: one row; its times are those of the corrected distribution, as in wrk's text.  `latency`: eight
-        quantiles, corrected.  `histogram`: wrk's counters, `corrected`, and the measured ones, not `corrected`.
-
-    Raises
-    ------
-    ParseError
-        If the text is not the reporter's JSON, or its counts contradict each other.
-    """
+    """Tables `runs`, `latency` and `histogram` of the reporter's JSON."""
     warnings: list[str] = []
     document = load_json(text, "JSON of the reporter of wrk", warnings)
     integer_at(document, "wrk_reporter", text)
@@ -175,21 +158,7 @@ def _classes(counters: np.ndarray, corrected: bool) -> pd.DataFrame:
 
 
 def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
-    """Make one run of wrk's text and the reporter's JSON: the text's row with the numbers of the JSON, and its times.
-
-    Parameters
-    ----------
-    text : Parsed
-        Of ``parse_wrk``.
-    report : Parsed
-        Of ``parse_wrk_json``.
-
-    Returns
-    -------
-    text, report : Parsed
-        The first has one row of `runs`; the second has `latency` and `histogram` if times were measured.  If the
-        two contradict each other, the first is unchanged, and the second has only a warning with both numbers.
-    """
+    """Make one run of wrk's text and the reporter's JSON: the text's row, with numbers and times of the JSON."""
     printed, counted = text.tables["runs"], report.tables["runs"]
     if contradictions := _contradictions(text, report):
         more = f" (and {len(contradictions) - 1} more)" if len(contradictions) > 1 else ""

@@ -32,11 +32,6 @@ def number(scale: dict[str, float], token: str, line: int, warnings: list[str]) 
 
     Numbers that somebody rounded by hand (``70.2s``) are taken as written, with a warning.
 
-    Raises
-    ------
-    ParseError
-        If the token is no number with one of the units of `scale`.
-
     Examples
     --------
     >>> number(TIME, "1.50m", 4, []), number(SIZE, "2.00KB", 7, [])
@@ -66,11 +61,6 @@ def rounding(scale: dict[str, float], token: str) -> float:
 
 def whole(token: str, line: int, warnings: list[str]) -> float | int:
     """A whole number; one below 0, as ``%d`` prints a counter over 2 147 483 647, is missing with a warning.
-
-    Raises
-    ------
-    ParseError
-        If the token is no whole number of at most 18 digits.
 
     Examples
     --------

@@ -22,31 +22,7 @@ _MAJOR = lazy_regex(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/
 def rows_of(
     heading: Heading, report: Report | None, default: str, version: str, warnings: list[str]
 ) -> tuple[dict, list[dict]]:
-    """Return the row of `runs` and the rows of `latency` of one run, checked against each other.
-
-    Parameters
-    ----------
-    heading : Heading
-        Of the run.
-    report : Report or None
-        Its numbers; None if the text has none.
-    default : str
-        ``wrk`` or ``wrk2``: the tool of a report without a trace of either.
-    version : str
-        Version of wrk; empty if the text does not show it.
-    warnings : list of str
-        List to which contradictions are appended.
-
-    Returns
-    -------
-    tuple of dict and list of dict
-        The first is empty if nothing is known about the run.
-
-    Raises
-    ------
-    ParseError
-        If the report contradicts itself grossly.
-    """
+    """Return the row of `runs` and the rows of `latency` of one run, checked against each other."""
     if report is None:
         row = dict(heading.facts)
         failed = row.get("status") == "failed"

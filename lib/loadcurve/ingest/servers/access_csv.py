@@ -29,15 +29,7 @@ class _Word:
 
 
 def columns_of(part: str, layout: Layout) -> list[pa.DictionaryArray] | None:
-    """Return the texts of each field of a layout in a part of a log; None unless all lines certainly fit.
-
-    Parameters
-    ----------
-    part : str
-        Whole lines.
-    layout : Layout
-        That of the first line, or another.
-    """
+    """Return the texts of each field of a layout in a part of a log; None unless all lines certainly fit."""
     if len(part) < _SMALLEST or not part.endswith("\n") or not (first := layout.pattern().match(part)):
         return None
     words = _words(layout, first.groups())

@@ -75,17 +75,6 @@ _NAMED = {
 def layout_of_format(log_format: str) -> Layout:
     r"""Layout of a format: nginx's `log_format`, or Apache's `LogFormat`.
 
-    Parameters
-    ----------
-    log_format : str
-        ``combined``, ``common``, ``vhost_combined``; or the format's text, with or without the directive's name, the
-        quotes and the line breaks of the configuration.
-
-    Raises
-    ------
-    ValueRuleError
-        Where there is no variable in it, or two follow each other with nothing between them.
-
     Examples
     --------
     >>> [field.name for field in layout_of_format("log_format short '$msec $status ' '$request_time';").fields]

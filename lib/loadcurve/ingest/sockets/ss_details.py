@@ -135,13 +135,7 @@ class Tokens:
 
 
 def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.Array]:
-    """Return the columns that the tokens fill, each with `count` values; null where a socket has no such token.
-
-    Raises
-    ------
-    ParseError
-        At the first token whose value is not what ss prints.
-    """
+    """Return the columns that the tokens fill, each with `count` values; null where a socket has no such token."""
     texts, parts = tokens.texts, pc.split_pattern(tokens.texts, ":", max_splits=1)
     starts = parts.offsets.to_numpy()[:-1]
     named = np.diff(parts.offsets.to_numpy()) == 2

@@ -155,28 +155,7 @@ def begins_details(line: str) -> bool:
 def kinds_of(
     lines: pa.Array, first: pa.Array, sizes: np.ndarray, users: np.ndarray, raw: pa.Array, number: int, journal: Journal
 ) -> np.ndarray:
-    """Return `NOTHING`, `ROW` or `DETAIL` for each line of a part, and note the rest in the journal.
-
-    Parameters
-    ----------
-    lines : pyarrow.StringArray
-        The lines without blanks at their ends and without ``users:((…))``.
-    first : pyarrow.StringArray
-        First word of each, empty where there is none.
-    sizes : numpy.ndarray
-        Number of words of each.
-    users : numpy.ndarray of bool
-        Where ``users:((…))`` was taken out.
-    raw : pyarrow.StringArray
-        The unchanged lines.
-    number : int
-        Line of the first, in the file.
-
-    Raises
-    ------
-    ParseError
-        At details without a socket before them, and at a line that may be a socket but is none.
-    """
+    """Return `NOTHING`, `ROW` or `DETAIL` for each line of a part, and note the rest in the journal."""
     row = pc.is_in(first, _FIRST).to_numpy(zero_copy_only=False) & (sizes > 2)
     blank = pc.equal(first, "").to_numpy(zero_copy_only=False)
     detail = users & blank

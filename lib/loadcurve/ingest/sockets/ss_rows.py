@@ -135,13 +135,7 @@ class Rows:
 
 
 def rows_of(tokens: pa.Array, starts: np.ndarray, sizes: np.ndarray, lines: np.ndarray) -> Rows:
-    """Read the rows whose tokens begin at `starts`, `sizes` tokens long, in the `lines` of the file.
-
-    Raises
-    ------
-    ParseError
-        At the first line that is no row of ss.
-    """
+    """Read the rows whose tokens begin at `starts`, `sizes` tokens long, in the `lines` of the file."""
     count, last = len(starts), len(tokens) - 1
 
     def token(at: np.ndarray) -> pa.Array:

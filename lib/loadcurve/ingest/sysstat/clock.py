@@ -32,13 +32,6 @@ def instant(local: datetime, zone: ZoneInfo, number: int, warnings: list[str]) -
 class Instants:
     """Instants of one text, in UTC.
 
-    Parameters
-    ----------
-    zone : zoneinfo.ZoneInfo
-        Zone of times with an ambiguous abbreviation, or none.
-    warnings : list of str
-        List to which each warning is appended once.
-
     Examples
     --------
     >>> instants = Instants(ZoneInfo("Asia/Tokyo"), [])

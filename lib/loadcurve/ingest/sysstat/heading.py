@@ -35,11 +35,6 @@ class Heading:
 def read_heading(text: str, line: int) -> Heading:
     r"""Parse a heading.
 
-    Raises
-    ------
-    ParseError
-        If the line is not a heading.
-
     Examples
     --------
     >>> heading = read_heading("Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)", 1)
@@ -60,20 +55,6 @@ def read_heading(text: str, line: int) -> Heading:
 
 def read_date(heading: Heading, american: bool, foreign: bool) -> tuple[float, str]:
     """Return the start of a heading's day in seconds since 1970, and a warning; NaN if the date is not understood.
-
-    Parameters
-    ----------
-    heading : Heading
-        Its date is read.
-    american : bool
-        Whether the times below have AM and PM: then the month comes first.
-    foreign : bool
-        Whether the text below is in a language that writes the day first.
-
-    Raises
-    ------
-    ParseError
-        If the date does not exist.
 
     Examples
     --------

@@ -39,13 +39,6 @@ def unwrap_rows(text: str) -> tuple[str, int]:
     The rest of a header row has only column names, that of a row only numbers, until it is as long as its header.  Rows
     below a header that was not wrapped stay as they are: ``-h`` of old versions prints each in two lines.
 
-    Returns
-    -------
-    text : str
-        The joined lines; as many as before.
-    number : int
-        Number of the first joined line; 0 for none.
-
     Examples
     --------
     >>> unwrap_rows("Device: r/s w/s\n%util\nsda 1.00 2.00\n3.00\n")
@@ -76,23 +69,6 @@ def _join(lines: list[str], at: int) -> None:
 
 def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``iostat`` printed.
-
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs.
-    timezone : str
-        IANA name of the zone of its times (``-t``).
-
-    Returns
-    -------
-    Parsed
-        `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.
-
-    Raises
-    ------
-    ParseError
-        If a row does not fit its header, or if there is none.
 
     Examples
     --------

@@ -26,11 +26,6 @@ _FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 
 def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
     """Table `hosts` of what ``sadf -H`` printed; `version` is that of the recorder.
 
-    Raises
-    ------
-    ParseError
-        If the lines with the host or the date are missing.
-
     Examples
     --------
     >>> text = '''System activity data file: srv1.sa (0x2175)
@@ -66,13 +61,7 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def refuse_sadf(text: str) -> Parsed:
-    """Reject what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture.
-
-    Raises
-    ------
-    ParseError
-        Always; it names the options whose output can be read.
-    """
+    """Reject what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture."""
     raise nothing_in(text, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)")
 
 

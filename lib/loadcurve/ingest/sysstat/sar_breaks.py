@@ -22,13 +22,6 @@ def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
 
     A line is joined only if it then has as many words as the line before or after it: other damage is not changed.
 
-    Returns
-    -------
-    text : str
-        The joined lines; as many as before.
-    broken : dict[int, int]
-        Number of each line that was broken, from 0 → how many lines below it are now empty.
-
     Examples
     --------
     >>> rejoin_lines("Average:\n        IFACE\n           rxpck/s\nAverage:  lo  0.00\n")
@@ -81,13 +74,6 @@ def unwrap_rows(text: str, is_column: Callable[[str], bool]) -> tuple[str, dict[
     r"""Join header rows and rows that mail wrapped, if the rest begins in column 1.
 
     The rest of a header row has only column names, that of a row only numbers, as many as it needs to match its header.
-
-    Returns
-    -------
-    text : str
-        The joined lines; as many as before.
-    broken : dict[int, int]
-        Number of each line that was broken, from 0 → how many lines below it are now empty.
 
     Examples
     --------

@@ -27,17 +27,7 @@ _LARGE = 100_000  # rows
 
 
 class LineTimes:
-    """Times of the lines that have one.
-
-    Parameters
-    ----------
-    times : array of datetime64
-        By line, UTC.
-    keys : array of int
-        By line: equal where host, day and second are.
-    hosts : list of str, place : array of int
-        Names of several hosts, and the index of the host by line; no names if there is only one host.
-    """
+    """Times of the lines that have one."""
 
     def __init__(self, times: np.ndarray, keys: np.ndarray, hosts: list[str], place: np.ndarray) -> None:
         self.times, self.keys, self.hosts, self.place = times, keys, hosts, place
@@ -158,19 +148,6 @@ def days(
 
     A recording's section begins at the day of the heading, or of the restart before it, also where another section
     with the same columns has passed midnight (old versions print ``INTR intr/s`` for the sum and for each interrupt).
-
-    Parameters
-    ----------
-    seconds : array of int
-        Second of the day.
-    runs : array of int
-        Number of the heading above; with a new one the count starts again.
-    heads : array of bool
-        Whether it is a header row.  A repeated one has the time of the row before it.
-    restarts : array of bool
-        Whether it is a restart.
-    ended : array of int
-        Averages before it: they end a section of a recording.
 
     Examples
     --------

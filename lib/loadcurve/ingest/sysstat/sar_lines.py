@@ -76,13 +76,6 @@ def _half(word: str) -> str:
 class Lines:
     """The lines of a text, by number from 0, and their times.
 
-    Parameters
-    ----------
-    text : str
-        As `plain` makes it.
-    broken : dict[int, int]
-        What `rejoin_lines` joined.
-
     Attributes
     ----------
     emptied : set of int

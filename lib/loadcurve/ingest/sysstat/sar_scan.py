@@ -119,22 +119,7 @@ class Event:
 
 
 class Scan:
-    """Classify the lines of a text.
-
-    Parameters
-    ----------
-    lines : Lines
-        The text.
-    warnings : WarningCollector
-        Collects the warnings.
-    more : sequence of int
-        Lines that are header rows without an empty line before them.
-
-    Raises
-    ------
-    ParseError
-        If sar's output holds a line that sysstat does not print.
-    """
+    """Classify the lines of a text."""
 
     def __init__(self, lines: Lines, warnings: "WarningCollector", more: Sequence[int] = ()) -> None:
         self.lines, self.warnings = lines, warnings

@@ -161,11 +161,6 @@ ITEMS = frozenset(name for section in SECTIONS for name in section.items)
 def section_of(header: Sequence[str]) -> Section:
     """Return the section that has most of a header's columns; a section without a name if none has any.
 
-    Parameters
-    ----------
-    header : sequence of str
-        The printed columns, without the time.
-
     Examples
     --------
     >>> section_of(["CPU", "%user", "%nice", "%system", "%iowait", "%steal", "%idle"]).table

@@ -82,19 +82,7 @@ class Row:
 
 
 class Reader:
-    """Rows of one text of one tool.
-
-    Parameters
-    ----------
-    text : str
-        Clean text.
-    tool : str
-        Tool that printed it.
-    timezone : str
-        IANA name of the zone of its times.
-    warnings : list of str
-        List to which warnings are appended.
-    """
+    """Rows of one text of one tool."""
 
     def __init__(self, text: str, tool: str, timezone: str, warnings: list[str]) -> None:
         self.lines = plain(text).split("\n")
@@ -143,13 +131,7 @@ class Reader:
         self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict:
-        """Return host and instant of an interval of a JSON document; no instant if it has none.
-
-        Raises
-        ------
-        ParseError
-            If the text is no time.
-        """
+        """Return host and instant of an interval of a JSON document; no instant if it has none."""
         if text is None:
             return self.sample(None)
         match = STAMP.fullmatch(plain(str(text)).strip())
@@ -178,13 +160,7 @@ class Reader:
         return self.instants.utc(local, (match[6] or "").replace(":", ""), number)
 
     def rows(self, is_header: Callable[[list[str]], bool], complete: Callable[[str], bool]) -> Iterator[Row]:
-        """Yield every row; a last line without a newline only if it is `complete`.
-
-        Raises
-        ------
-        ParseError
-            If a row has no header, or a time is no time of day.
-        """
+        """Yield every row; a last line without a newline only if it is `complete`."""
         columns: tuple[str, ...] = ()
         header_second = -1
         for number, raw in enumerate(self.lines, 1):
@@ -228,13 +204,7 @@ class Reader:
             yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
 
     def parsed(self, tables: dict[str, list[dict]], expected: str) -> Parsed:
-        """Return what was read: tables with rows, and the hosts.
-
-        Raises
-        ------
-        ParseError
-            If no table has a row; `expected` is what the text should hold.
-        """
+        """Return what was read: tables with rows, and the hosts."""
         if not any(tables.values()):
             raise nothing_in("\n".join(self.lines), expected)
         filled = {name: rows for name, rows in {**tables, "hosts": self.hosts}.items() if rows}

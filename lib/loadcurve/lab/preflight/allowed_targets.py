@@ -40,23 +40,6 @@ def check_target(
 ) -> tuple[str, ...]:
     """Return the addresses of a target if the laboratory may load all of them, else raise `LabError`.
 
-    Parameters
-    ----------
-    url : str
-        ``http://`` or ``https://`` with a host.
-    allow_targets : tuple of str
-        Targets that the study allows: a host exactly as in the URL, an address, or a network such as ``10.1.0.0/16``.
-    networks : tuple of str
-        Networks that the laboratory made, such as ``10.99.0.0/24``.
-    public : bool
-        Whether the launching user allows public addresses; listing them in the study is not enough.
-
-    Raises
-    ------
-    LabError
-        When an address to which the host resolves is neither loopback (127.0.0.0/8, ::1) nor allowed, or is public
-        without `public`; or when the name does not resolve.
-
     Examples
     --------
     >>> check_target("http://127.0.0.1:8080/")

@@ -13,19 +13,7 @@ _FORM = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remai
 
 
 class LaunchProgress:
-    """Number of runs so far, with the time left, on a terminal or in a notebook; elsewhere only a line for each run.
-
-    Parameters
-    ----------
-    name : str
-        Of the study.
-    runs : int
-        Number of runs to launch; for an adaptive study the largest possible number.
-    adaptive : bool
-        Whether the study may end earlier.
-    feedback : Feedback or None
-        Describes each run and takes its line; without it there is only the bar.
-    """
+    """Number of runs so far, with the time left, on a terminal or in a notebook; elsewhere only a line for each run."""
 
     def __init__(self, name: str, runs: int, adaptive: bool, feedback: Feedback | None) -> None:
         self._feedback, self._longest = feedback, 0

@@ -10,14 +10,7 @@ from loadcurve.errors import ValueRuleError
 def known_points(
     connections: ArrayLike, throughput_rps: ArrayLike, weights: ArrayLike | None, least: int
 ) -> tuple[Array, Array, Array, list[str]]:
-    """Connections, throughput and weights of the points that have a value, sorted by connections; and warnings.
-
-    Raises
-    ------
-    ValueRuleError
-        When the arrays differ in length, a level comes twice, fewer than `least` points have a value, or a value
-        breaks its rule.
-    """
+    """Connections, throughput and weights of the points that have a value, sorted by connections; and warnings."""
     number = np.atleast_1d(measured("connections", connections))
     throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
     weight = np.ones_like(number) if weights is None else np.atleast_1d(above_0("weights", weights))

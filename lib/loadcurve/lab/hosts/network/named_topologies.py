@@ -33,16 +33,7 @@ def loopback() -> Topology:
 
 
 def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """A client and a server in one network.
-
-    Parameters
-    ----------
-    addresses : int
-        Addresses of each server, 1–254; a client can open about 28,000 connections to each address, one per ephemeral
-        port.
-    block : str
-        Block of addresses to use, a /16; see `unused_block`.
-    """
+    """A client and a server in one network."""
     return replace(several_clients(1, 1, addresses, block), name="client_server")
 
 

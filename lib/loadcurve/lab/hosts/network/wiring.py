@@ -30,14 +30,7 @@ def port(host: str, network: str) -> str:
 
 
 def resolve(topology: Topology, conditions: Mapping[str, LinkConditions]) -> dict[tuple[str, str], LinkConditions]:
-    """Return the conditions of every link (host, network); links that are not named have the defaults.
-
-    Raises
-    ------
-    LabError
-        When a name is not the name of a link, when a link is named twice, or when links of one network differ in their
-        MTU: the bridge between them would silently drop the larger packets.
-    """
+    """Return the conditions of every link (host, network); links that are not named have the defaults."""
     links: dict[tuple[str, str], LinkConditions] = {}
     for name, condition in conditions.items():
         for link in topology.links(name):

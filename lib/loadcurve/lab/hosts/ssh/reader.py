@@ -11,15 +11,7 @@ _PART = 65536
 
 
 class Reader:
-    """Reads from a pipe until a deadline.
-
-    Parameters
-    ----------
-    descriptor : int
-        File descriptor of the pipe; no other reader may use it.
-    limit_s : float
-        Time limit for all reads together, in s.
-    """
+    """Reads from a pipe until a deadline."""
 
     def __init__(self, descriptor: int, limit_s: float):
         self._descriptor, self._held = descriptor, b""
