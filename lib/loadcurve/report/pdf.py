@@ -17,10 +17,7 @@ _SECONDS = 120.0  # a page takes 2 s; a machine under load may take a minute
 def pdf_of(page: str) -> bytes:
     """Return an HTML page as PDF.
 
-    Raises
-    ------
-    LoadcurveError
-        When there is no Chromium, or it prints nothing.
+    Raises LoadcurveError when there is no Chromium, or it prints nothing.
     """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:

@@ -11,10 +11,7 @@ _TABLE_ROWS = 1e9
 def ingestion_limits() -> str:
     """Return Markdown: what was measured with each number of workers, and what a table of 10⁹ rows needs.
 
-    Raises
-    ------
-    FileNotFoundError
-        When nothing was measured.
+    Raises FileNotFoundError when nothing was measured.
     """
     with (paths.root() / _MEASURED).open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))

@@ -19,10 +19,7 @@ def folder(notebook: str) -> Path:
 def read_value(notebook: str, name: str) -> dict[str, Any]:
     """Return a published value: ``text``, and for an estimate ``interval level method warnings``.
 
-    Raises
-    ------
-    LoadcurveError
-        When the notebook did not publish the value.
+    Raises LoadcurveError when the notebook did not publish the value.
     """
     values = _json(folder(notebook) / "values.json")
     if name not in values:

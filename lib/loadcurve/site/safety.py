@@ -68,10 +68,7 @@ def remove_active(soup: BeautifulSoup) -> None:
 def check_links(page: str, written: str) -> None:
     """Stop the build if a link of a page has a scheme other than http, https and mailto.
 
-    Raises
-    ------
-    LoadcurveError
-        When there is such a link; the message names the page and the link.
+    Raises LoadcurveError when there is such a link; the message names the page and the link.
     """
     for link in _WRITTEN_LINK.findall(written):
         if leads_elsewhere(link.strip("\"'")) and not link.strip("\"'").startswith("data:image/"):

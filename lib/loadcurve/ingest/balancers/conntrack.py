@@ -49,23 +49,9 @@ _TUPLE = ("src", "dst", "sport", "dport")
 def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `flows` and `counters` of one or several ``conntrack -L``, ``-E`` or ``-S``.
 
-    Parameters
-    ----------
-    text : str
-        Output, each snapshot perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        `flows`: a row for each connection; `reply_address` and `reply_port` only where the server answers to another
-        place than the client's (source NAT).  `counters`: a row for each number of ``-S``; `item` is the processor.
-
-    Raises
-    ------
-    ParseError
-        Where a line is not what conntrack prints, and where it prints an error only.
+    `flows`: a row for each connection; `reply_address` and `reply_port` only where the server answers to another place
+    than the client's (source NAT).  `counters`: a row for each number of ``-S``; `item` is the processor.  Raises
+    ParseError where a line is not what conntrack prints, and where it prints an error only.
 
     Examples
     --------

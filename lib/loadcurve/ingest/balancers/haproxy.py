@@ -51,23 +51,9 @@ _NAME = lazy_regex(r"[A-Za-z_]\w*|-|")
 def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     """Table `balancer` of one or several ``show stat``.
 
-    Parameters
-    ----------
-    text : str
-        CSV with its heading, each snapshot perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener.
-        Every column without one of its own stays in `other` as ``name=value``.
-
-    Raises
-    ------
-    ParseError
-        Where a line does not fit the heading, or there is no heading.
+    A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener. Every
+    column without one of its own stays in `other` as ``name=value``.  Raises ParseError where a line does not fit the
+    heading, or there is no heading.
 
     Examples
     --------

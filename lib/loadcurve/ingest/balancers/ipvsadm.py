@@ -55,24 +55,10 @@ _PROMPT = lazy_regex(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
     """Return tables of the virtual services, servers and connections that ipvsadm or the kernel lists.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several calls, each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        `balancer`: a row for each service and each server at each snapshot, or none where the list is empty.
-        `flows`: a row for each connection.  `counters`: time limits, sync daemons, local addresses of DPVS.  `version`
-        is that of IPVS in the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.
-
-    Raises
-    ------
-    ParseError
-        Where a line of a list is not what ipvsadm prints, and where ipvsadm prints only an error.
+    `balancer`: a row for each service and each server at each snapshot, or none where the list is empty. `flows`: a row
+    for each connection.  `counters`: time limits, sync daemons, local addresses of DPVS.  `version` is that of IPVS in
+    the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.  Raises ParseError where
+    a line of a list is not what ipvsadm prints, and where ipvsadm prints only an error.
 
     Examples
     --------

@@ -39,23 +39,9 @@ _PORT = lazy_regex(r"\b(tcp|udp|sctp) dport (\w+)(?=\s)")
 def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `counters` and `balancer` of one or several ``nft list ruleset``.
 
-    Parameters
-    ----------
-    text : str
-        Output, each snapshot perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        `counters`: packets and bytes of each counted rule, element and object; `group` is family, table and chain,
-        `item` the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.
-
-    Raises
-    ------
-    ParseError
-        Where a counter has no two numbers, and where there is no table.
+    `counters`: packets and bytes of each counted rule, element and object; `group` is family, table and chain, `item`
+    the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.  Raises ParseError where a
+    counter has no two numbers, and where there is no table.
 
     Examples
     --------
@@ -109,10 +95,7 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
 def _counters(bare: str, block: str, cursor: ListCursor) -> list[re.Match[str]]:
     """Return the packets and bytes of a line without quoted text.
 
-    Raises
-    ------
-    ParseError
-        Where a counter has no two numbers.
+    Raises ParseError where a counter has no two numbers.
     """
     found = list(_COUNTER.finditer(bare))
     whole = len(found) == len(_COUNTED.findall(bare))
@@ -125,20 +108,8 @@ def _counters(bare: str, block: str, cursor: ListCursor) -> list[re.Match[str]]:
 def parse_nft_json(text: str) -> Parsed:
     """Tables `counters` and `balancer` of ``nft -j list ruleset``.
 
-    Parameters
-    ----------
-    text : str
-        JSON with the key ``nftables``.
-
-    Returns
-    -------
-    Parsed
-        As `parse_nft` returns; `item` is ``handle N`` and the rule's expressions as compact JSON.
-
-    Raises
-    ------
-    ParseError
-        Where the text is not such JSON, or a counter has no two whole numbers.
+    As `parse_nft` returns; `item` is ``handle N`` and the rule's expressions as compact JSON.  `text` is JSON with the
+    key ``nftables``.  Raises ParseError where the text is not such JSON, or a counter has no two whole numbers.
 
     Examples
     --------

@@ -30,23 +30,8 @@ _NONE = lazy_regex(r"no stats available|Cannot get stats strings information: .*
 def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ethtool -S``.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``ethtool -S``, each perhaps after a line with its time or its command.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each number; `item` is the interface where the text names it.  None, with a warning, where the
-        driver has no statistics.
-
-    Raises
-    ------
-    ParseError
-        Where a number is garbled, and where there is no output of ethtool.
+    A row for each number; `item` is the interface where the text names it.  None, with a warning, where the driver has
+    no statistics.  Raises ParseError where a number is garbled, and where there is no output of ethtool.
 
     Examples
     --------

@@ -29,22 +29,8 @@ _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ip -s link``.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``ip -s link`` (or ``ip -s addr``), each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each number; `item` is the interface.
-
-    Raises
-    ------
-    ParseError
-        Where numbers do not fit their names, and where there are none.
+    A row for each number; `item` is the interface.  Raises ParseError where numbers do not fit their names, and where
+    there are none.
 
     Examples
     --------
@@ -98,15 +84,8 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
 def parse_ip_link_json(text: str) -> Parsed:
     """Table `counters` of ``ip -s -j link``.
 
-    Parameters
-    ----------
-    text : str
-        One or several documents: lists of interfaces.
-
-    Raises
-    ------
-    ParseError
-        Where a document is not what ip prints, or no interface has counters.
+    `text` is one or several documents: lists of interfaces.  Raises ParseError where a document is not what ip prints,
+    or no interface has counters.
 
     Examples
     --------

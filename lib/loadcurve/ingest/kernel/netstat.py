@@ -27,22 +27,8 @@ _LONGEST = 200  # characters of the longest sentence, with room for other langua
 def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``netstat -s``, each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each line with a number; `group` is the section, missing where no heading was seen.
-
-    Raises
-    ------
-    ParseError
-        Where there is no counter.
+    A row for each line with a number; `group` is the section, missing where no heading was seen.  Raises ParseError
+    where there is no counter.
 
     Examples
     --------

@@ -36,22 +36,7 @@ _PROTOCOLS = (
 def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several outputs of nstat.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``nstat``, each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each counter; `group` is the protocol its name begins with.
-
-    Raises
-    ------
-    ParseError
-        Where there is no counter.
+    A row for each counter; `group` is the protocol its name begins with.  Raises ParseError where there is no counter.
 
     Examples
     --------
@@ -84,15 +69,8 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
 def parse_nstat_json(text: str) -> Parsed:
     """Table `counters` of ``nstat --json``.
 
-    Parameters
-    ----------
-    text : str
-        One or several documents such as ``{"kernel":{"IpInReceives":58147992}}``.
-
-    Raises
-    ------
-    ParseError
-        Where a document is not what nstat prints.
+    `text` is one or several documents such as ``{"kernel":{"IpInReceives":58147992}}``.  Raises ParseError where a
+    document is not what nstat prints.
 
     Examples
     --------

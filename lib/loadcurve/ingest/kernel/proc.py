@@ -43,22 +43,9 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...
 def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of files of /proc: `interrupts counters sockets connections memory load settings`.
 
-    Parameters
-    ----------
-    text : str
-        One or several files, once or in a series, perhaps with times, prompts or the names of the files between them.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        Counters since the machine was started (or since the network namespace was made), never rates.
-
-    Raises
-    ------
-    ParseError
-        Where a file is garbled, and where there is none.
+    Counters since the machine was started (or since the network namespace was made), never rates.  `text` is one or
+    several files, once or in a series, perhaps with times, prompts or the names of the files between them.  Raises
+    ParseError where a file is garbled, and where there is none.
 
     Examples
     --------

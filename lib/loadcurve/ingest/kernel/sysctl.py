@@ -23,22 +23,8 @@ _WORD = lazy_regex(r"-?[0-9]+(?:\.[0-9]+)*|[0-9a-f]+(?:[-,:][0-9a-f]*)*|[A-Za-z]
 def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `settings` of one or several outputs of sysctl.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``sysctl``, each perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each setting; one blank separates several numbers of a value, and an empty value is missing.
-
-    Raises
-    ------
-    ParseError
-        Where there is no setting.
+    A row for each setting; one blank separates several numbers of a value, and an empty value is missing.  Raises
+    ParseError where there is no setting.
 
     Examples
     --------

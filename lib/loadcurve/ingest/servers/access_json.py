@@ -23,20 +23,8 @@ _LONGEST = 1 << 16
 def parse_access_json(text: str) -> Parsed:
     r"""Table `requests` of an access log with a JSON object in each line.
 
-    Parameters
-    ----------
-    text : str
-        The log.
-
-    Returns
-    -------
-    Parsed
-        A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
-
-    Raises
-    ------
-    ParseError
-        Where no line is such an object.
+    A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
+    Raises ParseError where no line is such an object.
 
     Examples
     --------

@@ -32,26 +32,11 @@ _LONGEST = 1 << 16  # characters; a longer line is left out
 def parse_access_log(text: str, log_format: str = "") -> Parsed:
     r"""Table `requests` of an access log of nginx.
 
-    Parameters
-    ----------
-    text : str
-        The log.
-    log_format : str
-        Its format as in nginx.conf, or as in Apache's `LogFormat`; ``combined``, ``common`` or ``vhost_combined``.
-        Without it each line must begin as the common format does (the words between the client and the time may be
-        missing); what follows is known by its name (``rt=0.010``) or goes to `other`.
-
-    Returns
-    -------
-    Parsed
-        A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
-
-    Raises
-    ------
-    ParseError
-        Where no line is of the format.
-    ValueRuleError
-        Where `log_format` is not one.
+    A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
+    `log_format` is the format of the log as in nginx.conf, or as in Apache's `LogFormat`; ``combined``, ``common`` or
+    ``vhost_combined``. Without it each line must begin as the common format does (the words between the client and the
+    time may be missing); what follows is known by its name (``rt=0.010``) or goes to `other`.  Raises ParseError where
+    no line is of the format.  Raises ValueRuleError where `log_format` is not one.
 
     Examples
     --------

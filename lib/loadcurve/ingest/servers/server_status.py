@@ -57,22 +57,9 @@ _ROUNDED = 2e-3  # %g keeps six digits, but the uptime is a whole number of seco
 def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables `server` and `counters` of one or several pages of ``server-status?auto``.
 
-    Parameters
-    ----------
-    text : str
-        The pages; each begins where a name comes again.
-    timezone : str
-        IANA name of the server's zone, in which ``CurrentTime`` is.
-
-    Returns
-    -------
-    Parsed
-        `server`: a row for each page.  `counters`: every other number, by its printed name.
-
-    Raises
-    ------
-    ParseError
-        Where a value is not what Apache prints, and where there is no page.
+    `server`: a row for each page.  `counters`: every other number, by its printed name.  `text` is the pages; each
+    begins where a name comes again.  `timezone` is the IANA name of the server's zone, in which ``CurrentTime`` is.
+    Raises ParseError where a value is not what Apache prints, and where there is no page.
 
     Examples
     --------

@@ -36,22 +36,9 @@ _HEADER = lazy_regex(
 def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `server` of one or several pages of ``stub_status``.
 
-    Parameters
-    ----------
-    text : str
-        The pages, each perhaps after a line with its time or the headers of the response.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        A row for each page; of Tengine also a row of `counters` with its sum of request times.
-
-    Raises
-    ------
-    ParseError
-        Where a page is garbled; where the first is cut there is nothing, of a later one a warning.
+    A row for each page; of Tengine also a row of `counters` with its sum of request times.  `text` is the pages, each
+    perhaps after a line with its time or the headers of the response.  Raises ParseError where a page is garbled; where
+    the first is cut there is nothing, of a later one a warning.
 
     Examples
     --------

@@ -47,23 +47,9 @@ _ERROR = lazy_regex(ERROR)
 def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:
     """Table `sockets` of one or several ``ss -s``.
 
-    Parameters
-    ----------
-    text : str
-        Output of ``ss -s``, each snapshot perhaps after a line with its time.
-    timezone : str
-        IANA name of the zone of times that name none.
-
-    Returns
-    -------
-    Parsed
-        One row for each snapshot; `time` is missing where no time was given, `fragments` where ss printed no ``FRAG``
-        row.  A snapshot without other lines keeps what it has, with a warning.
-
-    Raises
-    ------
-    ParseError
-        Where a line is not what ss prints, the counts do not add up, or there is no summary.
+    One row for each snapshot; `time` is missing where no time was given, `fragments` where ss printed no ``FRAG`` row.
+    A snapshot without other lines keeps what it has, with a warning.  Raises ParseError where a line is not what ss
+    prints, the counts do not add up, or there is no summary.
 
     Examples
     --------

@@ -35,10 +35,7 @@ class Heading:
 def read_heading(text: str, line: int) -> Heading:
     r"""Parse a heading.
 
-    Raises
-    ------
-    ParseError
-        If the line is not a heading.
+    Raises ParseError if the line is not a heading.
 
     Examples
     --------

@@ -77,22 +77,8 @@ def _join(lines: list[str], at: int) -> None:
 def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``iostat`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs.
-    timezone : str
-        IANA name of the zone of its times (``-t``).
-
-    Returns
-    -------
-    Parsed
-        `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.
-
-    Raises
-    ------
-    ParseError
-        If a row does not fit its header, or if there is none.
+    `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.  Raises
+    ParseError if a row does not fit its header, or if there is none.
 
     Examples
     --------

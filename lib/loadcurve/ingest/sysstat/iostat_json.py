@@ -25,17 +25,8 @@ _NAMES = ("disk_device", "device", "group")
 def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``iostat -o JSON`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs; one that ends too early is read up to its last whole report.
-    timezone : str
-        IANA name of the zone of its times (``-t``).
-
-    Raises
-    ------
-    ParseError
-        If the text is not JSON of iostat; the error names the line at which the document begins.
+    `text` is output of one or several runs; one that ends too early is read up to its last whole report.  Raises
+    ParseError if the text is not JSON of iostat; the error names the line at which the document begins.
 
     Examples
     --------

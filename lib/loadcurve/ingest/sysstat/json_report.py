@@ -21,12 +21,8 @@ _END = "]}]}}"
 def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict]]:
     """Yield each host of each document of a text, and the line where its document begins.
 
-    A document that ends too early is read up to its last whole interval.
-
-    Raises
-    ------
-    ParseError
-        If a document is not what sysstat prints.
+    A document that ends too early is read up to its last whole interval.  Raises ParseError if a document is not what
+    sysstat prints.
 
     Examples
     --------
@@ -51,10 +47,7 @@ def intervals_of(
 ) -> Iterator[tuple[int, dict, dict]]:
     """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object.
 
-    Raises
-    ------
-    ParseError
-        If a document is not what sysstat prints.
+    Raises ParseError if a document is not what sysstat prints.
     """
     for number, document in hosts_of(text, tool, warnings):
         reader.document(document, number)
@@ -108,10 +101,7 @@ def _whole_intervals(text: str) -> str:
 def objects_in(value: object, where: str, number: int) -> list[dict]:
     """Return a list of objects of the JSON, an empty one for null.
 
-    Raises
-    ------
-    ParseError
-        If it is not a list of objects.
+    Raises ParseError if it is not a list of objects.
     """
     if value is None:
         return []
@@ -123,10 +113,7 @@ def objects_in(value: object, where: str, number: int) -> list[dict]:
 def rate_in(value: object, name: str, number: int) -> float:
     """Return a number of the JSON, NaN for null.
 
-    Raises
-    ------
-    ParseError
-        If it is no finite number of at least 0.
+    Raises ParseError if it is no finite number of at least 0.
     """
     if value is None:
         return math.nan
@@ -138,9 +125,6 @@ def rate_in(value: object, name: str, number: int) -> float:
 def ratio_in(value: object, name: str, number: int) -> float:
     """Ratio of a percentage of the JSON.
 
-    Raises
-    ------
-    ParseError
-        If it is no finite number of at least 0.
+    Raises ParseError if it is no finite number of at least 0.
     """
     return round(rate_in(value, name, number) / 100, 9)  # the nearest number to what was printed

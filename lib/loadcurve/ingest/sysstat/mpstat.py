@@ -26,22 +26,8 @@ _CPU = lazy_regex(r"all|[0-9]{1,6}")
 def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``mpstat`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs.
-    timezone : str
-        IANA name of the zone of its times.
-
-    Returns
-    -------
-    Parsed
-        Averages, including those since the machine was started, are in `averages`; NUMA nodes in `counters`.
-
-    Raises
-    ------
-    ParseError
-        If a row does not fit its header, or if there is none.
+    Averages, including those since the machine was started, are in `averages`; NUMA nodes in `counters`.  Raises
+    ParseError if a row does not fit its header, or if there is none.
 
     Examples
     --------

@@ -21,17 +21,8 @@ _SECTIONS = ("cpu-load", "node-load", "sum-interrupts", "individual-interrupts",
 def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``mpstat -o JSON`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs; one that ends too early is read up to its last whole interval.
-    timezone : str
-        IANA name of the zone of its times.
-
-    Raises
-    ------
-    ParseError
-        If the text is not JSON of mpstat; the error names the line at which the document begins.
+    `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
+    ParseError if the text is not JSON of mpstat; the error names the line at which the document begins.
 
     Examples
     --------

@@ -54,23 +54,9 @@ _ID = lazy_regex(r"[0-9]{1,10}")
 def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``pidstat`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs.
-    timezone : str
-        IANA name of the zone of its times.
-
-    Returns
-    -------
-    Parsed
-        One row of `processes` for each task and instant; averages, including those since boot, are in
-        `averages`, with the process and its command as `item`.
-
-    Raises
-    ------
-    ParseError
-        If a row does not fit its header, or if there is neither row nor header.
+    One row of `processes` for each task and instant; averages, including those since boot, are in `averages`, with the
+    process and its command as `item`.  Raises ParseError if a row does not fit its header, or if there is neither row
+    nor header.
 
     Examples
     --------
@@ -109,10 +95,7 @@ class Tasks:
     def add(self, row: Row) -> None:
         """Add one row.
 
-        Raises
-        ------
-        ParseError
-            If the row does not fit its header.
+        Raises ParseError if the row does not fit its header.
         """
         words, numbers, self._group = _cells(row, self._group)
         if _DECIMALS.fullmatch(words.get("command", "").partition(" ")[0]):
@@ -192,10 +175,7 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
 def _check_decimals(row: Row, cells: list[str]) -> None:
     """Reject a row whose cells do not match its columns: all rates of a row have the same number of decimals.
 
-    Raises
-    ------
-    ParseError
-        If the cells do not match, or if a size or a count has decimals.
+    Raises ParseError if the cells do not match, or if a size or a count has decimals.
     """
     decimals = set()
     for printed, cell in zip(row.columns, cells, strict=False):

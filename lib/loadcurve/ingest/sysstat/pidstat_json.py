@@ -29,17 +29,8 @@ _NAMES = {_bare(name): name for name in (*COLUMNS, *_IDS, *WORDS)} | {"cpu": "%C
 def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``pidstat -o JSON`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs; one that ends too early is read up to its last whole interval.
-    timezone : str
-        IANA name of the zone of its times.
-
-    Raises
-    ------
-    ParseError
-        If the text is not JSON of pidstat; the error names the line at which the document begins.
+    `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
+    ParseError if the text is not JSON of pidstat; the error names the line at which the document begins.
 
     Examples
     --------

@@ -40,22 +40,9 @@ _TWO_DECIMALS = lazy_regex(r"-?[0-9]+[.,][0-9]{2}")
 def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of what ``sadf -d`` or ``sadf -dh`` printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs.
-    timezone : str
-        IANA name of the zone of times without ``UTC`` (``-T``, ``-t``).
-
-    Returns
-    -------
-    Parsed
-        The tables that sar's text of the same recording gives; restarts and comments in `events`.
-
-    Raises
-    ------
-    ParseError
-        If a row does not fit its header, or if there is neither header nor row.
+    The tables that sar's text of the same recording gives; restarts and comments in `events`.  `timezone` is the IANA
+    name of the zone of times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a row does not fit its header, or
+    if there is neither header nor row.
 
     Examples
     --------
@@ -122,10 +109,7 @@ def split_item(
 ) -> tuple[str, dict[str, float]]:
     """Return the item of a row, and its numbers by printed column; columns of words are left out.
 
-    Raises
-    ------
-    ParseError
-        If a value is no number.
+    Raises ParseError if a value is no number.
     """
     item, numbers = "", {}
     for name, cell in zip(printed, cells, strict=True):

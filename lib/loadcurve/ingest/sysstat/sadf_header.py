@@ -26,10 +26,7 @@ _FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 
 def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
     """Table `hosts` of what ``sadf -H`` printed; `version` is that of the recorder.
 
-    Raises
-    ------
-    ParseError
-        If the lines with the host or the date are missing.
+    Raises ParseError if the lines with the host or the date are missing.
 
     Examples
     --------

@@ -47,22 +47,9 @@ class _Run:
 def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of what ``sadf -p`` (or sadf without an option) printed.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs; spaces may replace tabs if no item contains spaces.
-    timezone : str
-        IANA name of the zone of times without ``UTC`` (``-T``, ``-t``).
-
-    Returns
-    -------
-    Parsed
-        The tables that sar's text of the same recording gives; restarts and comments in `events`.
-
-    Raises
-    ------
-    ParseError
-        If a line is not what sadf prints, or if there is none.
+    The tables that sar's text of the same recording gives; restarts and comments in `events`.  `text` is output of one
+    or several runs; spaces may replace tabs if no item contains spaces.  `timezone` is the IANA name of the zone of
+    times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a line is not what sadf prints, or if there is none.
 
     Examples
     --------

@@ -45,26 +45,11 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     without a table of its own; `averages` for the averages that sar prints, `events` for restarts and comments, `hosts`
     for headings.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several runs of sar.
-    timezone : str
-        IANA name of the zone whose local time sar printed; sar does not print it.
-
-    Returns
-    -------
-    Parsed
-        The tables that have rows.  `time` is UTC, missing if no heading has the date; percentages are ratios; kB
-        are multiplied by 1024.
-
-    Raises
-    ------
-    ParseError
-        If a heading, a header row, a time or a number is not what sysstat prints, if sar printed an error and
-        nothing else, or if the text is that of another system's sar.
-    ValueRuleError
-        If there is no such time zone.
+    The tables that have rows.  `time` is UTC, missing if no heading has the date; percentages are ratios; kB are
+    multiplied by 1024.  `timezone` is the IANA name of the zone whose local time sar printed; sar does not print it.
+    Raises ParseError if a heading, a header row, a time or a number is not what sysstat prints, if sar printed an error
+    and nothing else, or if the text is that of another system's sar.  Raises ValueRuleError if there is no such time
+    zone.
 
     Examples
     --------

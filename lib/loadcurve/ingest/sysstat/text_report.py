@@ -145,10 +145,7 @@ class Reader:
     def stamp(self, text: object, number: int) -> dict:
         """Return host and instant of an interval of a JSON document; no instant if it has none.
 
-        Raises
-        ------
-        ParseError
-            If the text is no time.
+        Raises ParseError if the text is no time.
         """
         if text is None:
             return self.sample(None)
@@ -180,10 +177,7 @@ class Reader:
     def rows(self, is_header: Callable[[list[str]], bool], complete: Callable[[str], bool]) -> Iterator[Row]:
         """Yield every row; a last line without a newline only if it is `complete`.
 
-        Raises
-        ------
-        ParseError
-            If a row has no header, or a time is no time of day.
+        Raises ParseError if a row has no header, or a time is no time of day.
         """
         columns: tuple[str, ...] = ()
         header_second = -1
@@ -230,10 +224,7 @@ class Reader:
     def parsed(self, tables: dict[str, list[dict]], expected: str) -> Parsed:
         """Return what was read: tables with rows, and the hosts.
 
-        Raises
-        ------
-        ParseError
-            If no table has a row; `expected` is what the text should hold.
+        Raises ParseError if no table has a row; `expected` is what the text should hold.
         """
         if not any(tables.values()):
             raise nothing_in("\n".join(self.lines), expected)

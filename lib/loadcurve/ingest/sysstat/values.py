@@ -19,10 +19,7 @@ CPU_COLUMNS = {
 def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
     """SI value of a cell: `scale` times its number, or the bytes of ``1.5G``; NaN for a nan or a dash.
 
-    Raises
-    ------
-    ParseError
-        If the cell is no number.
+    Raises ParseError if the cell is no number.
 
     Examples
     --------
@@ -41,10 +38,7 @@ def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
 def ratio_of(cell: str, printed: str, number: int) -> float:
     """Ratio of a percentage.
 
-    Raises
-    ------
-    ParseError
-        If the cell is no number.
+    Raises ParseError if the cell is no number.
     """
     return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
 
