@@ -14,7 +14,10 @@ _SECONDS = 120.0  # a page takes 2 s; a machine under load may take a minute
 
 
 def pdf_of(page: str) -> bytes:
-    """Return an HTML page as PDF."""
+    """Return an HTML page as PDF.
+
+    Raises LoadcurveError when there is no Chromium, or it prints nothing.
+    """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         raise LoadcurveError(

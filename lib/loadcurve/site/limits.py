@@ -9,7 +9,10 @@ _TABLE_ROWS = 1e9
 
 
 def ingestion_limits() -> str:
-    """Return Markdown: what was measured with each number of workers, and what a table of 10⁹ rows needs."""
+    """Return Markdown: what was measured with each number of workers, and what a table of 10⁹ rows needs.
+
+    Raises FileNotFoundError when nothing was measured.
+    """
     with (paths.root() / _MEASURED).open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     one = measured[0]

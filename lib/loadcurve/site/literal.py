@@ -58,7 +58,8 @@ def formula(latex: str, *, display: bool) -> str:
     r"""Return the MathML of a formula that an author wrote.
 
     The library does not escape text (``\text{<b>}`` would become an element) and adds the attributes and links that the
-    LaTeX contains; this function escapes text, and removes links and event handlers.
+    LaTeX contains; this function escapes text, and removes links and event handlers.  Raises LoadcurveError for a
+    command that the library does not support: it would be printed with its backslash.
     """
     root = convert_to_element(latex.strip(), display="block" if display else "inline")
     for element in root.iter():

@@ -17,7 +17,10 @@ def folder(notebook: str) -> Path:
 
 
 def read_value(notebook: str, name: str) -> dict[str, Any]:
-    """Return a published value: ``text``, and for an estimate ``interval level method warnings``."""
+    """Return a published value: ``text``, and for an estimate ``interval level method warnings``.
+
+    Raises LoadcurveError when the notebook did not publish the value.
+    """
     values = _json(folder(notebook) / "values.json")
     if name not in values:
         raise LoadcurveError(f"value {name!r} must be one that {notebook} publishes ({', '.join(values)})")

@@ -66,7 +66,10 @@ def remove_active(soup: BeautifulSoup) -> None:
 
 
 def check_links(page: str, written: str) -> None:
-    """Stop the build if a link of a page has a scheme other than http, https and mailto."""
+    """Stop the build if a link of a page has a scheme other than http, https and mailto.
+
+    Raises LoadcurveError when there is such a link; the message names the page and the link.
+    """
     for link in _WRITTEN_LINK.findall(written):
         if leads_elsewhere(link.strip("\"'")) and not link.strip("\"'").startswith("data:image/"):
             raise LoadcurveError(f"handbook/{page}: link must be http, https or relative, got {html.unescape(link)}")

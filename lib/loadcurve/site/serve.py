@@ -80,7 +80,8 @@ def _is_local(host: str) -> bool:
 def serve(root: Path, port: int = 8000) -> None:
     """Serve `build/site` of a checkout on loopback until SIGINT; a browser reloads its page after each build.
 
-    make has built it, and make alone executes a notebook whose inputs changed.
+    make has built it, and make alone executes a notebook whose inputs changed.  Raises LoadcurveError when the port
+    cannot be opened.
     """
     code = digest_of_code(root)
 

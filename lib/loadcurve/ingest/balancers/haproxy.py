@@ -51,6 +51,10 @@ _NAME = lazy_regex(r"[A-Za-z_]\w*|-|")
 def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     """Table `balancer` of one or several ``show stat``.
 
+    A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener. Every
+    column without one of its own stays in `other` as ``name=value``.  Raises ParseError where a line does not fit the
+    heading, or there is no heading.
+
     Examples
     --------
     >>> text = '''# pxname,svname,qcur,scur,stot,status,type,ttime,

@@ -25,6 +25,9 @@ _RATE_UNITS = ("per_s", "pps", "pps", "bytes_per_s", "bytes_per_s")
 def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several /proc/net/ip_vs_stats or /proc/net/ip_vs_stats_percpu.
 
+    `counters`: a row for each number; `item` is the processor, ``all`` for the kernel's ``~``.  Raises ParseError where
+    a line is not what the kernel prints, or there is no whole line of numbers.
+
     Examples
     --------
     >>> text = '''   Total Incoming Outgoing         Incoming         Outgoing

@@ -42,6 +42,10 @@ _ERROR = lazy_regex(
 def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `counters` and `balancer` of one or several ``iptables -L -v`` or ``iptables-save -c``.
 
+    `counters`: packets and bytes of each rule and of each policy; `group` is the chain, after its table where that is
+    printed, `item` the rule as printed.  `balancer`: a row for each rule that sends connections to one server.  Raises
+    ParseError where a rule has no numbers although its heading has, and where there is no chain.
+
     Examples
     --------
     >>> text = '''Chain INPUT (policy ACCEPT 704 packets, 65974 bytes)

@@ -55,6 +55,11 @@ _PROMPT = lazy_regex(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
     """Return tables of the virtual services, servers and connections that ipvsadm or the kernel lists.
 
+    `balancer`: a row for each service and each server at each snapshot, or none where the list is empty. `flows`: a row
+    for each connection.  `counters`: time limits, sync daemons, local addresses of DPVS.  `version` is that of IPVS in
+    the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.  Raises ParseError where
+    a line of a list is not what ipvsadm prints, and where ipvsadm prints only an error.
+
     Examples
     --------
     >>> text = '''IP Virtual Server version 1.2.1 (size=4096)

@@ -47,7 +47,10 @@ _HEADINGS = (
 
 
 def check_heading(cursor: ListCursor) -> None:
-    """Raise where a heading of ``ipvsadm -Lcn`` names other columns than the rows have."""
+    """Raise where a heading of ``ipvsadm -Lcn`` names other columns than the rows have.
+
+    Raises ParseError where its columns are not those that ipvsadm prints, in their order.
+    """
     words = tuple(cursor.line.split())
     if words[:6] not in _HEADINGS or not set(words[6:]) <= {"pe", "name", "pe_data"}:
         cursor.fail(f"the columns {' '.join(_HEADINGS[0])} of ipvsadm -Lcn")

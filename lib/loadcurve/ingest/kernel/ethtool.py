@@ -30,6 +30,9 @@ _NONE = lazy_regex(r"no stats available|Cannot get stats strings information: .*
 def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ethtool -S``.
 
+    A row for each number; `item` is the interface where the text names it.  None, with a warning, where the driver has
+    no statistics.  Raises ParseError where a number is garbled, and where there is no output of ethtool.
+
     Examples
     --------
     >>> text = "$ ethtool -S eth0\nNIC statistics:\n     rx_packets: 7\n     rx_bytes: 900\n"

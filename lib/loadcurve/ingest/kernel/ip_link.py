@@ -29,6 +29,9 @@ _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ip -s link``.
 
+    A row for each number; `item` is the interface.  Raises ParseError where numbers do not fit their names, and where
+    there are none.
+
     Examples
     --------
     >>> text = "2: eth0: <UP> mtu 1500\n    RX: bytes  packets\n    5870631809 58152139\n"
@@ -80,6 +83,9 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
 
 def parse_ip_link_json(text: str) -> Parsed:
     """Table `counters` of ``ip -s -j link``.
+
+    `text` is one or several documents: lists of interfaces.  Raises ParseError where a document is not what ip prints,
+    or no interface has counters.
 
     Examples
     --------

@@ -57,6 +57,10 @@ _ROUNDED = 2e-3  # %g keeps six digits, but the uptime is a whole number of seco
 def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables `server` and `counters` of one or several pages of ``server-status?auto``.
 
+    `server`: a row for each page.  `counters`: every other number, by its printed name.  `text` is the pages; each
+    begins where a name comes again.  `timezone` is the IANA name of the server's zone, in which ``CurrentTime`` is.
+    Raises ParseError where a value is not what Apache prints, and where there is no page.
+
     Examples
     --------
     >>> page = "Total Accesses: 57278\nTotal kBytes: 50017\nUptime: 4\nReqPerSec: 14319.5\nBusyWorkers: 1\n"

@@ -36,6 +36,10 @@ _HEADER = lazy_regex(
 def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `server` of one or several pages of ``stub_status``.
 
+    A row for each page; of Tengine also a row of `counters` with its sum of request times.  `text` is the pages, each
+    perhaps after a line with its time or the headers of the response.  Raises ParseError where a page is garbled; where
+    the first is cut there is nothing, of a later one a warning.
+
     Examples
     --------
     >>> page = "Active connections: 2 \nserver accepts handled requests\n 9 9 40 \nReading: 0 Writing: 1 Waiting: 1 \n"

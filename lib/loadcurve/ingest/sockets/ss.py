@@ -26,6 +26,9 @@ _LIST = lazy_regex(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
 def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
     """Return the tables `connections` and `sockets` of the lists and summaries in a text of ss.
 
+    `text` is output of one or several calls of ss, with any options, each perhaps after a line with its time.  Raises
+    ParseError where a line is not what ss prints, and where there is neither a list nor a summary.
+
     Examples
     --------
     >>> text = '''State  Recv-Q Send-Q Local Address:Port Peer Address:Port

@@ -49,6 +49,11 @@ _NAMED = 5  # lines that a warning names one by one
 def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
     """Table `connections` of one or several lists of ss, of any family, with any of -o -e -m -p -i.
 
+    One row for each socket of each snapshot, in their order; a snapshot without sockets leaves no row.  `time` is
+    missing where no time was given, `state` where ss left its column out, each other column where ss did not print it:
+    for most numbers, where it is 0.  Raises ParseError where a line is not what ss prints, and where there is neither a
+    header nor a row nor a time.
+
     Examples
     --------
     >>> text = '''## 2026-11-20T23:40:00.123456789Z

@@ -47,6 +47,10 @@ _ERROR = lazy_regex(ERROR)
 def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:
     """Table `sockets` of one or several ``ss -s``.
 
+    One row for each snapshot; `time` is missing where no time was given, `fragments` where ss printed no ``FRAG`` row.
+    A snapshot without other lines keeps what it has, with a warning.  Raises ParseError where a line is not what ss
+    prints, the counts do not add up, or there is no summary.
+
     Examples
     --------
     >>> text = '''1795214067.320213382

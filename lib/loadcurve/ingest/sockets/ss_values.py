@@ -31,6 +31,8 @@ _SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 def timer_s(text: str) -> float:
     """Seconds until a timer of ``ss -o`` fires; NaN where ss printed no time.
 
+    Raises ValueError where ss does not print such a time.
+
     Examples
     --------
     >>> timer_s("9.403ms"), timer_s("011ms"), timer_s("1min8sec"), timer_s("81min"), timer_s("")

@@ -47,10 +47,7 @@ class Instants:
     def read(self, text: str, number: int) -> datetime:
         """UTC of ``2026-11-20 22:33:26``, perhaps with an abbreviation after it, or of seconds since 1970.
 
-        Raises
-        ------
-        ParseError
-            If the text is not such a time.
+        Raises ParseError if the text is not such a time.
         """
         if text not in self._known:
             self._known[text] = self._read(text, number)

@@ -35,6 +35,8 @@ class Heading:
 def read_heading(text: str, line: int) -> Heading:
     r"""Parse a heading.
 
+    Raises ParseError if the line is not a heading.
+
     Examples
     --------
     >>> heading = read_heading("Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)", 1)

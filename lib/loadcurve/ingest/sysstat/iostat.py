@@ -70,6 +70,9 @@ def _join(lines: list[str], at: int) -> None:
 def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``iostat`` printed.
 
+    `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.  Raises
+    ParseError if a row does not fit its header, or if there is none.
+
     Examples
     --------
     >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)

@@ -25,6 +25,9 @@ _NAMES = ("disk_device", "device", "group")
 def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``iostat -o JSON`` printed.
 
+    `text` is output of one or several runs; one that ends too early is read up to its last whole report.  Raises
+    ParseError if the text is not JSON of iostat; the error names the line at which the document begins.
+
     Examples
     --------
     >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,

@@ -21,7 +21,8 @@ _END = "]}]}}"
 def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict]]:
     """Yield each host of each document of a text, and the line where its document begins.
 
-    A document that ends too early is read up to its last whole interval.
+    A document that ends too early is read up to its last whole interval.  Raises ParseError if a document is not what
+    sysstat prints.
 
     Examples
     --------
@@ -44,7 +45,10 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
 def intervals_of(
     text: str, reader: Reader, tool: str, what: str, warnings: list[str]
 ) -> Iterator[tuple[int, dict, dict]]:
-    """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object."""
+    """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object.
+
+    Raises ParseError if a document is not what sysstat prints.
+    """
     for number, document in hosts_of(text, tool, warnings):
         reader.document(document, number)
         for interval in objects_in(document.get("statistics"), f"the {what} of {tool}", number):
@@ -95,7 +99,10 @@ def _whole_intervals(text: str) -> str:
 
 
 def objects_in(value: object, where: str, number: int) -> list[dict]:
-    """Return a list of objects of the JSON, an empty one for null."""
+    """Return a list of objects of the JSON, an empty one for null.
+
+    Raises ParseError if it is not a list of objects.
+    """
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
@@ -104,7 +111,10 @@ def objects_in(value: object, where: str, number: int) -> list[dict]:
 
 
 def rate_in(value: object, name: str, number: int) -> float:
-    """Return a number of the JSON, NaN for null."""
+    """Return a number of the JSON, NaN for null.
+
+    Raises ParseError if it is no finite number of at least 0.
+    """
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
@@ -113,5 +123,8 @@ def rate_in(value: object, name: str, number: int) -> float:
 
 
 def ratio_in(value: object, name: str, number: int) -> float:
-    """Ratio of a percentage of the JSON."""
+    """Ratio of a percentage of the JSON.
+
+    Raises ParseError if it is no finite number of at least 0.
+    """
     return round(rate_in(value, name, number) / 100, 9)  # the nearest number to what was printed

@@ -26,6 +26,9 @@ _CPU = lazy_regex(r"all|[0-9]{1,6}")
 def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``mpstat`` printed.
 
+    Averages, including those since the machine was started, are in `averages`; NUMA nodes in `counters`.  Raises
+    ParseError if a row does not fit its header, or if there is none.
+
     Examples
     --------
     >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)

@@ -21,6 +21,9 @@ _SECTIONS = ("cpu-load", "node-load", "sum-interrupts", "individual-interrupts",
 def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``mpstat -o JSON`` printed.
 
+    `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
+    ParseError if the text is not JSON of mpstat; the error names the line at which the document begins.
+
     Examples
     --------
     >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,

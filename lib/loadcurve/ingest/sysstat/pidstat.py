@@ -54,6 +54,10 @@ _ID = lazy_regex(r"[0-9]{1,10}")
 def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``pidstat`` printed.
 
+    One row of `processes` for each task and instant; averages, including those since boot, are in `averages`, with the
+    process and its command as `item`.  Raises ParseError if a row does not fit its header, or if there is neither row
+    nor header.
+
     Examples
     --------
     >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
@@ -89,7 +93,10 @@ class Tasks:
         self._group = -1  # process of the threads that follow
 
     def add(self, row: Row) -> None:
-        """Add one row."""
+        """Add one row.
+
+        Raises ParseError if the row does not fit its header.
+        """
         words, numbers, self._group = _cells(row, self._group)
         if _DECIMALS.fullmatch(words.get("command", "").partition(" ")[0]):
             self._warnings.append(
@@ -166,7 +173,10 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
 
 
 def _check_decimals(row: Row, cells: list[str]) -> None:
-    """Reject a row whose cells do not match its columns: all rates of a row have the same number of decimals."""
+    """Reject a row whose cells do not match its columns: all rates of a row have the same number of decimals.
+
+    Raises ParseError if the cells do not match, or if a size or a count has decimals.
+    """
     decimals = set()
     for printed, cell in zip(row.columns, cells, strict=False):
         found = _DECIMALS.fullmatch(cell) if printed in COLUMNS or printed in _CHILDREN else None

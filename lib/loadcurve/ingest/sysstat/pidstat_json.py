@@ -29,6 +29,9 @@ _NAMES = {_bare(name): name for name in (*COLUMNS, *_IDS, *WORDS)} | {"cpu": "%C
 def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``pidstat -o JSON`` printed.
 
+    `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
+    ParseError if the text is not JSON of pidstat; the error names the line at which the document begins.
+
     Examples
     --------
     >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",

@@ -40,6 +40,10 @@ _TWO_DECIMALS = lazy_regex(r"-?[0-9]+[.,][0-9]{2}")
 def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of what ``sadf -d`` or ``sadf -dh`` printed.
 
+    The tables that sar's text of the same recording gives; restarts and comments in `events`.  `timezone` is the IANA
+    name of the zone of times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a row does not fit its header, or
+    if there is neither header nor row.
+
     Examples
     --------
     >>> text = '''# hostname;interval;timestamp;IFACE;rxpck/s;rxkB/s
@@ -103,7 +107,10 @@ def _row(
 def split_item(
     printed: Sequence[str], cells: Sequence[str], texts: Sequence[str], number: int
 ) -> tuple[str, dict[str, float]]:
-    """Return the item of a row, and its numbers by printed column; columns of words are left out."""
+    """Return the item of a row, and its numbers by printed column; columns of words are left out.
+
+    Raises ParseError if a value is no number.
+    """
     item, numbers = "", {}
     for name, cell in zip(printed, cells, strict=True):
         if name in ITEMS and not item:

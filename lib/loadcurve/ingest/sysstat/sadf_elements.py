@@ -88,7 +88,8 @@ def printed_name(element: str, attribute: str) -> str:
 def time_of(stamp: Group, instants: Instants, number: int) -> datetime:
     """Instant of a ``timestamp``, ``boot`` or ``comment``.
 
-    `utc` is 1 if the time is UTC (10 to 12.6), `tz` names the zone (12.7); with ``-U`` there is no date.
+    `utc` is 1 if the time is UTC (10 to 12.6), `tz` names the zone (12.7); with ``-U`` there is no date.  Raises
+    ParseError if it is not a time.
     """
     day, clock = str(stamp.get("date") or ""), str(stamp.get("time") or "")
     zone = str(stamp.get("tz") or ("UTC" if str(stamp.get("utc", "")) == "1" else ""))
@@ -96,7 +97,10 @@ def time_of(stamp: Group, instants: Instants, number: int) -> datetime:
 
 
 def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime, number: int) -> None:
-    """Add one element's values; if the element is unknown, all go to `counters` under their own names."""
+    """Add one element's values; if the element is unknown, all go to `counters` under their own names.
+
+    Raises ParseError if a value is no number.
+    """
     key = next((key for key in ITEM_KEYS if key in group), "")
     values: dict[str, float] = {}
     for attribute, raw in group.items():
@@ -119,7 +123,10 @@ def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime,
 
 
 def put_interrupt(rows: Rows, group: Group, host: str, time: datetime, number: int) -> None:
-    """Add one interrupt: a value for all processors, for one of them (12.7), or one for each (12.5.6 on)."""
+    """Add one interrupt: a value for all processors, for one of them (12.7), or one for each (12.5.6 on).
+
+    Raises ParseError if it is not an interrupt.
+    """
     rates = {"all" if name in ("all", "value") else name.removeprefix("CPU"): value
              for name, value in group.items() if name not in ("intr", "cpu")}  # fmt: skip
     if "cpu" in group and "all" in rates:

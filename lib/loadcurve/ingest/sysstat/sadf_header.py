@@ -26,6 +26,8 @@ _FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 
 def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
     """Table `hosts` of what ``sadf -H`` printed; `version` is that of the recorder.
 
+    Raises ParseError if the lines with the host or the date are missing.
+
     Examples
     --------
     >>> text = '''System activity data file: srv1.sa (0x2175)

@@ -24,6 +24,11 @@ _FLATTENED = ("io",)  # its objects are parts of one section
 def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``sadf -j`` printed.
 
+    The same tables as for sar's text of the recording, `events` and `hosts`.  `text` is output of one or several runs;
+    one that ends too early is read up to its last whole interval.  `timezone` is the IANA name of the zone of times
+    that are not UTC (``-T``, ``-t``).  Raises ParseError if the text is not JSON of sadf; the error names the line at
+    which the document begins.
+
     Examples
     --------
     >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "number-of-cpus": 2, "statistics": [{"timestamp":

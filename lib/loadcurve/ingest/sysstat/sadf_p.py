@@ -47,6 +47,10 @@ class _Run:
 def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of what ``sadf -p`` (or sadf without an option) printed.
 
+    The tables that sar's text of the same recording gives; restarts and comments in `events`.  `text` is output of one
+    or several runs; spaces may replace tabs if no item contains spaces.  `timezone` is the IANA name of the zone of
+    times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a line is not what sadf prints, or if there is none.
+
     Examples
     --------
     >>> text = "vm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%user\t20.25\nvm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%idle\t7.29\n"

@@ -76,7 +76,10 @@ def _together(before: list[str], column: str) -> bool:
 
 
 def groups_of(sections: list[list[str]], cells: list[str], number: int) -> list[tuple[list[str], list[str]]]:
-    """Return each section's columns and values, once for each item."""
+    """Return each section's columns and values, once for each item.
+
+    Raises ParseError if the values do not fit the columns.
+    """
     if len(sections) == 1 and not sections[0][-1].endswith(MANY):
         columns = sections[0]
         if columns == ["INTR", "CPU*"]:
@@ -98,7 +101,8 @@ def groups_of(sections: list[list[str]], cells: list[str], number: int) -> list[
 def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], cells: list[str], number: int) -> list:
     """Return the most plausible of all ways in which the cells fit: each section has items of the expected names.
 
-    A disk and an interface have rows of the same width: vda, lo and eth0 could be three disks.
+    A disk and an interface have rows of the same width: vda, lo and eth0 could be three disks.  Raises ParseError if
+    the cells fit in no way, or in several equally plausible ways.
     """
     scored = sorted(((_score(counts, sections, cells), i) for i, counts in enumerate(found)), reverse=True)
     if not scored or len(found) == _MOST or (len(scored) > 1 and scored[0][0] == scored[1][0]):

@@ -28,6 +28,11 @@ _FACTS = ("sysname", "release", "machine", "number-of-cpus", "file-date")
 def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``sadf -x`` printed.
 
+    The tables that sar's text of the same recording gives, `events` and `hosts`.  `text` is one document; one that ends
+    too early is read up to its last whole interval.  `timezone` is the IANA name of the zone of times that are not UTC
+    (``-T``, ``-t``).  Raises ParseError if the text is not XML of sadf; for a wrong value, the error names the line at
+    which its interval ends.
+
     Examples
     --------
     >>> text = '''<?xml version="1.0" encoding="UTF-8"?>

@@ -45,6 +45,12 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     without a table of its own; `averages` for the averages that sar prints, `events` for restarts and comments, `hosts`
     for headings.
 
+    The tables that have rows.  `time` is UTC, missing if no heading has the date; percentages are ratios; kB are
+    multiplied by 1024.  `timezone` is the IANA name of the zone whose local time sar printed; sar does not print it.
+    Raises ParseError if a heading, a header row, a time or a number is not what sysstat prints, if sar printed an error
+    and nothing else, or if the text is that of another system's sar.  Raises ValueRuleError if there is no such time
+    zone.
+
     Examples
     --------
     >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)

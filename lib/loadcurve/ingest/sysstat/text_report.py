@@ -131,7 +131,10 @@ class Reader:
         self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict:
-        """Return host and instant of an interval of a JSON document; no instant if it has none."""
+        """Return host and instant of an interval of a JSON document; no instant if it has none.
+
+        Raises ParseError if the text is no time.
+        """
         if text is None:
             return self.sample(None)
         match = STAMP.fullmatch(plain(str(text)).strip())
@@ -160,7 +163,10 @@ class Reader:
         return self.instants.utc(local, (match[6] or "").replace(":", ""), number)
 
     def rows(self, is_header: Callable[[list[str]], bool], complete: Callable[[str], bool]) -> Iterator[Row]:
-        """Yield every row; a last line without a newline only if it is `complete`."""
+        """Yield every row; a last line without a newline only if it is `complete`.
+
+        Raises ParseError if a row has no header, or a time is no time of day.
+        """
         columns: tuple[str, ...] = ()
         header_second = -1
         for number, raw in enumerate(self.lines, 1):
@@ -204,7 +210,10 @@ class Reader:
             yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
 
     def parsed(self, tables: dict[str, list[dict]], expected: str) -> Parsed:
-        """Return what was read: tables with rows, and the hosts."""
+        """Return what was read: tables with rows, and the hosts.
+
+        Raises ParseError if no table has a row; `expected` is what the text should hold.
+        """
         if not any(tables.values()):
             raise nothing_in("\n".join(self.lines), expected)
         filled = {name: rows for name, rows in {**tables, "hosts": self.hosts}.items() if rows}

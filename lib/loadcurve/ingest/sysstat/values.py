@@ -19,6 +19,8 @@ CPU_COLUMNS = {
 def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
     """SI value of a cell: `scale` times its number, or the bytes of ``1.5G``; NaN for a nan or a dash.
 
+    Raises ParseError if the cell is no number.
+
     Examples
     --------
     >>> value_of("12,50", "%usr", 1), value_of("1.5k", "kB_rd/s", 1, 1024.0), value_of("2", "kB_rd/s", 1, 1024.0)
@@ -34,7 +36,10 @@ def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
 
 
 def ratio_of(cell: str, printed: str, number: int) -> float:
-    """Ratio of a percentage."""
+    """Ratio of a percentage.
+
+    Raises ParseError if the cell is no number.
+    """
     return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
 
 

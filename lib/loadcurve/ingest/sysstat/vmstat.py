@@ -44,6 +44,12 @@ _OTHERS = lazy_regex(
 def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `cpu`, `load`, `memory`, `counters` and `averages` of what ``vmstat`` printed.
 
+    A row of `cpu`, `load` and `memory` and several of `counters` for each report.  The rates and percentages of a run's
+    first report are averages since the machine was started and go into `averages`.  `text` is output of one or several
+    runs of ``vmstat``, perhaps after the command that printed it: ``-S`` and ``-y`` are taken from that command,
+    because the output does not show them.  `timezone` is the IANA name of the zone of ``-t``'s local times, unless the
+    header says UTC.  Raises ParseError if a header or a row is not what vmstat prints, or if there is none.
+
     Examples
     --------
     >>> text = '''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -192,6 +198,8 @@ def _row(
 
 def parse_vmstat_statistics(text: str) -> Parsed:
     r"""Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
+
+    Raises ParseError if a line is not what vmstat prints, or if there is none.
 
     Examples
     --------
