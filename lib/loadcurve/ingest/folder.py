@@ -72,8 +72,8 @@ def read_runs(folder: Path, each: EachRun = map) -> Ingested:
     """
     study = read_study(folder)
     parts = Parts()
-    runs = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    runs = sorted(path for path in runs if is_inside(path, folder) and is_inside(path / "run.json", folder))
+    folders = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    runs = sorted(path for path in folders if is_inside(path / "run.json", folder))
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
     _note_gaps(folder, study, parts)
