@@ -115,6 +115,20 @@ def test_tables_are_made_anew_when_a_raw_file_is_newer(study):
         read_table("runs", STUDY)
 
 
+def test_a_study_that_a_launch_changes_while_it_is_read_is_read_again(study):
+    whole, calls = store.read_runs, []
+
+    def read(folder, each):
+        calls.append(folder)
+        if len(calls) == 1:
+            (folder / ".changed").touch()
+            raise ParseError(0, "a run.json", "no file", "run.json")
+        return whole(folder, each)
+
+    with mock.patch.object(store, "read_runs", side_effect=read):
+        assert len(read_table("runs", STUDY)) == len(calls) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["edited", "cut", "empty", "deleted", "sums edited", "sums deleted"])
 def test_a_damaged_table_is_made_again(study, damage):

@@ -59,11 +59,8 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     """
     study = read_study(folder)
     parts = Parts()
-    root, runs = os.path.realpath(folder), sorted(path for path in folder.glob("[!.]*") if path.is_dir())
-    linked = (run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json"))
-    if links := [] if follow else list(linked):
-        parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
-        runs = [run for run in runs if run not in links]
+    folders = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    runs = sorted(path for path in folders if is_inside(path / "run.json", folder))
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
     _note_gaps(folder, study, parts)

@@ -37,6 +37,8 @@ from loadcurve.units import format_quantity, unit_of_column
 each_run: EachRun = map
 """How the runs of a study are read; `loadcurve.reading` sets it to all processors with progress."""
 
+# A launch that resumes a study removes what unfinished runs left, perhaps while they are read.
+_ATTEMPTS = 3
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
 # A changed parser may give other tables for the same raw files.
@@ -78,8 +80,14 @@ def recorded_studies() -> list[Path]:
 
 
 def _ingest(folder: Path) -> Ingested:
-    state = _state(folder)  # before the files are read, so the next reader finds a change meanwhile
-    ingested = read_runs(folder, each_run)
+    for attempt in range(_ATTEMPTS):
+        state = _state(folder)  # before the files are read, so the next reader finds a change meanwhile
+        try:
+            ingested = read_runs(folder, each_run)
+            break
+        except LoadcurveError:
+            if attempt == _ATTEMPTS - 1 or _state(folder) == state:
+                raise
     for name, frame in ingested.tables.items():
         target = _file(name, folder)
         target.parent.mkdir(parents=True, exist_ok=True)

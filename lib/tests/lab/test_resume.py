@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from loadcurve.errors import LabError
+from loadcurve.lab.run import run_point
 from loadcurve.lab.run.resume import check_folder, lock_folder
 from loadcurve.study import Study
 
@@ -33,3 +34,18 @@ def test_what_a_launch_lacks_is_not_taken_for_another_launch(tmp_path):
     """A limit on processes refuses a fork with the same error as a lock that is held."""
     with pytest.raises(BlockingIOError, match="unavailable"), lock_folder(tmp_path):
         raise BlockingIOError(11, "Resource temporarily unavailable")
+
+
+def test_what_a_killed_run_left_goes_but_its_record_stays_until_the_next_one_replaces_it(tmp_path):
+    """A reader beside the launch finds one record or the other, and nothing that a link leads to is removed."""
+    (run := tmp_path / "r1").mkdir()
+    (other := tmp_path / "other").mkdir()
+    (run / "S1-www").mkdir()
+    for file in (run / "run.json", run / "local.wrk.txt", run / "S1-www" / "x", other / "x"):
+        file.touch()
+    (run / "link").symlink_to(other)
+    (linked := tmp_path / "r2").symlink_to(other)
+    for folder in (run, linked, tmp_path / "r3"):
+        run_point._empty(folder)
+    assert [path.name for path in run.iterdir()] == ["run.json"] and [path.name for path in other.iterdir()] == ["x"]
+    assert list(linked.iterdir()) == list((tmp_path / "r3").iterdir()) == []

@@ -89,8 +89,7 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     try:
         with disk_reserve.translate_disk_full():
             list_run(folder.parent, run.run_id)  # first, so that no reader finds a folder that is not listed
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
+            _empty(folder)
             write_run(run, folder)
             disk_reserve.reserve(folder)
     except LabError:
@@ -122,6 +121,18 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
         judge = partial(context.judge, meant=_may_fail(settings))
         run = finish(replace(run, status=status, reason=reason), record, folder, judge)
     return run
+
+
+def _empty(folder: Path) -> None:
+    """Remove what an unfinished run left, but its record, which the new one replaces: a reader always finds one."""
+    if folder.is_symlink():
+        folder.unlink()
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != "run.json":
+            path.unlink()
 
 
 def _may_fail(settings: StudyFile) -> bool:
