@@ -59,8 +59,12 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     """
     study = read_study(folder)
     parts = Parts()
-    folders = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    runs = sorted(path for path in folders if is_inside(path / "run.json", folder))
+    root = os.path.realpath(folder)
+    runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    linked = (run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json"))
+    if links := [] if follow else list(linked):
+        parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
+        runs = [run for run in runs if run not in links]
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
     _note_gaps(folder, study, parts)
