@@ -3,6 +3,7 @@
 import pytest
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
 from loadcurve.launching.new_study import parse_levels, study_text
@@ -55,6 +56,19 @@ def test_an_open_loop_has_rates(called, checkout):
 def test_a_wrong_url_is_one_line(url):
     with pytest.raises(LoadcurveError, match="url must begin with http"):
         study_text("s", url=url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"http://127.0.0.1/{path}" for path in ("a,b", "a,nginx:", "{a}", "}", "[1]", "a:", "#x", "{url}", "%7Ba%7D")]
+    + ["http://user:word@[::1]:80/"],
+)
+def test_a_url_is_one_value_of_its_study(tmp_path, url):
+    text = study_text("s", url=url, tool="wrk")
+    values = parse_yaml(text, tmp_path).values
+    assert (values["server"], values["load"]["tool"]) == ({"url": url}, "wrk")
+    assert url in values["question"] and "allow_targets" not in values
+    assert parse_yaml(study_text("s", tool="wrk, threads: 9"), tmp_path).values["load"].keys() == {"tool", "duration_s"}
 
 
 @pytest.mark.parametrize("text", ["", "0..4", "8..1", "a", "1,,2", "0", "1..", "-1"])

@@ -370,11 +370,14 @@ def test_a_wrong_factors_csv_is_refused_with_a_line_for_each_fault(tmp_path, tab
         ({"connections": "n(.)"}, "factor connections must be a pattern that matches the name of a report, got 'n"),
         ({"connections": "(c)"}, "factor connections must be a whole number from 0, as its pattern finds it in c1.txt"),
         ({"run_id": "(c)"}, "factor must be none of study, run_id"),
+        ({"variant": r"(c)\1"}, "factor variant must be a regular expression without look-around and back-references"),
+        # The module re would search for the end of this for longer than the universe is old.
+        ({"variant": "(a+)+$"}, "factor variant must be a pattern that matches the name of a report, got '(a+)+$'"),
     ],
 )
 def test_a_wrong_pattern_is_refused(tmp_path, factors, said):
     with pytest.raises(ValueRuleError) as caught:
-        loadcurve.read(put(tmp_path, {"c1.txt": WRK}), factors=factors)
+        loadcurve.read(put(tmp_path, {"c1.txt": WRK, f"{'a' * 200}!.txt": WRK}), factors=factors)
     assert str(caught.value).startswith(said)
 
 

@@ -39,7 +39,7 @@ def parse_factor(text: str) -> tuple[str, str]:
     name, sign, pattern = text.partition("=")
     if not sign or not _FACTOR.fullmatch(name) or not pattern:
         raise ValueRuleError("factor", r"NAME=REGEX, such as connections=c(\d+)", text)
-    _compiled(name, pattern)
+    _found(name, pattern, [])
     return name, pattern
 
 
@@ -130,10 +130,11 @@ def match_patterns(patterns: Mapping[str, str], runs: Mapping[str, PurePosixPath
     for name, pattern in patterns.items():
         if name in _NAMING:
             raise ValueRuleError("factor", f"none of {', '.join(_NAMING)}", name)
-        compiled = _compiled(name, pattern)
-        matches = {run: compiled.search(path.name) or compiled.search(path.as_posix()) for run, path in runs.items()}
-        group, origin = min(compiled.groups, 1), f"names of files, by the pattern {pattern}"
-        found = [Fact(run, name, match[group], origin) for run, match in matches.items() if match and match[group]]
+        in_name = _found(name, pattern, [path.name for path in runs.values()])
+        in_path = _found(name, pattern, [path.as_posix() for path in runs.values()])
+        values = [two if one is None else one for one, two in zip(in_name, in_path, strict=True)]
+        origin = f"names of files, by the pattern {pattern}"
+        found = [Fact(run, name, value, origin) for run, value in zip(runs, values, strict=True) if value]
         if not found:
             raise ValueRuleError(f"factor {name}", "a pattern that matches the name of a report", pattern)
         if name == "repeat" and not all(fact.value.isdecimal() for fact in found):
@@ -172,8 +173,20 @@ def _names(runs: Mapping[str, PurePosixPath]) -> dict[str, list[str]]:
     return known
 
 
-def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+def _found(name: str, pattern: str, texts: list[str]) -> list[str | None]:
+    """Return the first group of a pattern in each text, or all that it matches; None where it does not match.
+
+    RE2, which pyarrow uses, needs time in proportion to the text; Python's module needs hours for ``(a+)+$``.
+    """
+    import pyarrow as pa  # here, because most folders need no pattern
+    from pyarrow import compute
+
+    whole = [text.encode("utf-8", "replace").decode() for text in texts]
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueRuleError(f"factor {name}", f"a regular expression ({error})", pattern) from None
+        group = pattern if re.compile(pattern).groups else f"({pattern})"
+        is_found = compute.match_substring_regex(pa.array(whole, pa.string()), pattern)
+        groups = compute.replace_substring_regex(pa.array(whole, pa.string()), rf"(?s)^.*?(?:{group}).*$", r"\1")
+    except (re.error, RecursionError, pa.ArrowInvalid) as error:
+        rule = f"a regular expression without look-around and back-references ({str(error).splitlines()[0]})"
+        raise ValueRuleError(f"factor {name}", rule, pattern) from None
+    return [one.as_py() if matched.as_py() else None for one, matched in zip(groups, is_found, strict=True)]

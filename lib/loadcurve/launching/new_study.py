@@ -1,8 +1,7 @@
 """The text of a new study.yml, with a comment for each key that people change first."""
 
+import json
 import re
-
-import yaml
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.units import parse_number
@@ -78,14 +77,17 @@ def study_text(
     levels = parse_levels(rates or connections)
     if rates and len(parse_levels(connections)) > 1:
         raise LoadcurveError(f"connections must be one level where rates vary, such as 64, got {connections!r}")
-    host = re.sub(r"^https?://(\[[^\]]*\]|[^/:]*).*", r"\1", url)
+    host = re.sub(r"^https?://(?:[^/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", url)
+    plain = all(re.fullmatch(r"[\w./:-]*[\w/]", text) for text in (url or "/", tool))
+    quoted = str if plain else json.dumps  # a URL may have {, a comma or a last :
     local = host in ("localhost", "127.0.0.1", "[::1]", "")
-    allowed = "" if local else f"allow_targets: [{yaml.safe_dump(host).splitlines()[0]}]   # load may go to this host\n"
+    allowed = "" if local else f"allow_targets: [{quoted(host)}]   # load may go to this host\n"
+    question = f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?"
     return _TEXT.format(
         name=name,
-        question=f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?",
-        server=_OWN_SERVER.format(url=yaml.safe_dump(url).splitlines()[0], allowed=allowed) if url else _NGINX,
-        tool=tool,
+        question=quoted(question),
+        server=_OWN_SERVER.format(url=quoted(url), allowed=allowed) if url else _NGINX,
+        tool=quoted(tool),
         fixed=f", connections: {parse_levels(connections)[0]}" if rates else "",
         factor="rate_rps" if rates else "connections",
         levels=levels,
