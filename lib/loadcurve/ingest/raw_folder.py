@@ -177,8 +177,7 @@ def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> No
         facts += match_patterns(given.patterns, reports)
     runs = {run["run_id"]: run for run in _runs(matched)}
     if len(runs) > 1:
-        names = {run: _name(reports[run], str(runs[run].get("label") or ""), given) for run in reports}
-        found = group_runs(names, _known(runs, facts))
+        found = group_runs(_names(matched, runs, given), _known(runs, facts))
         matched.origins += [GROUPED + note for note in found.notes]
         if found.columns:
             from loadcurve.ingest.fact_columns import Fact
@@ -194,13 +193,22 @@ def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> No
         add_facts(matched, facts)
 
 
-def _name(path: PurePosixPath, label: str, given: GivenFactors) -> list[str]:
-    """Return the parts of a run's name without what names a given factor or repeat."""
-    parts = [*path.parts[:-1], stem(path.name), label]
-    for column, pattern in given.patterns.items():
-        if column == "repeat" or column not in SCHEMAS["runs"].columns:
-            parts = [re.sub(pattern, " ", part) for part in parts]
-    return parts
+def _names(matched: Matched, runs: dict[str, dict], given: GivenFactors) -> dict[str, list[str]]:
+    """Return the parts of each run's name, without what names a given factor or repeat."""
+    names = {
+        run: [*file.path.parts[:-1], stem(file.path.name), str(runs[run].get("label") or "")]
+        for run, file in matched.runs.items()
+    }
+    own = [p for name, p in given.patterns.items() if name == "repeat" or name not in SCHEMAS["runs"].columns]
+    if own:
+        import pyarrow as pa
+        from pyarrow import compute
+
+        for run, parts in names.items():
+            for pattern in own:  # RE2, as in `match_patterns`
+                parts = compute.replace_substring_regex(pa.array(parts, pa.string()), pattern, " ").to_pylist()
+            names[run] = parts
+    return names
 
 
 def _known(runs: dict[str, dict], facts: "Sequence[Fact]") -> dict[str, dict[str, object]]:
