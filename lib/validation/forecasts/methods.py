@@ -1,7 +1,6 @@
 """How well laws predict loads they have not seen: fitted to the first levels of a curve, compared with the rest."""
 
 import warnings
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,8 +9,7 @@ from scipy import optimize, stats
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling.least_squares import LAWS, fit_law
-from loadcurve.models.scaling.model_selection import ENTRANTS, run_tournament
+from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.models.scaling.outlook import Outlook, join
 from loadcurve.plots.forecast import PLAIN, STACK
 from validation.coverage.count import counted
@@ -20,8 +18,6 @@ from validation.forecasts.cross_validation import HORIZON, Constants, baseline_b
 
 SEEN = (3, 4, 5)
 """How many levels are seen, as of a test that ended too early."""
-# One law alone is shown for one of them: no other forecast depends on it, and its intervals take most of the time.
-_ALONE_SEEN = 4
 # Growth per doubling between the last two seen levels below which a curve is on a plateau; more than a run scatters.
 _PLATEAU = 0.05
 
@@ -29,8 +25,8 @@ _PLATEAU = 0.05
 def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
     """Predict the levels of each curve after the first three, four and five, by every method.
 
-    The methods are the stack of forecasts, a plain fit with SciPy, the forecasts of `BASELINES`, and with four levels
-    seen each law alone.  What the stack and the bands of the baselines take from published curves is chosen on those of
+    The methods are the stack of forecasts, the forecasts of `BASELINES`, and a plain fit of the Universal Scalability
+    Law with SciPy.  What the stack and the bands of the baselines take from published curves is chosen on those of
     other authors, with all of `SEEN` together.
 
     Parameters
@@ -64,18 +60,15 @@ def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
     bands = constants.predict(author, chosen, [(1 - level) / 2, 0.5, (1 + level) / 2, (1 - level) / 4, (3 + level) / 4])
     wide = (bands[3] <= every["observed"]) & (every["observed"] <= bands[4])
     tables = [_rows(every, STACK, last * bands[:3], level).assign(inside_wide=wide.astype("boolean"))]
-    methods = {name: partial(_baseline, name) for name in BASELINES} | {PLAIN: _plain}
-    methods |= {name: partial(_of_law, name) for name in ENTRANTS}
-    for name, method in methods.items():
-        of = every if name not in ENTRANTS else every[(every["levels"] == _ALONE_SEEN) & chosen]
-        band = np.concatenate(
-            [method(*seen[key], rows["connections"].to_numpy(), level) for key, rows in of.groupby("part", sort=False)]
-        ).T
-        if name in BASELINES:
-            kinds = (of["kind"] + of["levels"].astype(str)).to_numpy()
-            facts = (of["observed"].to_numpy(), outlook.doublings, of["weight"].to_numpy(), kinds)
-            band[::2] = last * baseline_bands(band[1] / last, *facts, author, chosen, level)
-        tables.append(_rows(of, name, band, level))
+    kinds = (every["kind"] + every["levels"].astype(str)).to_numpy()
+    facts = (every["observed"].to_numpy(), outlook.doublings, every["weight"].to_numpy(), kinds, author, chosen, level)
+    at = [rows["connections"].to_numpy() for _, rows in every.groupby("part", sort=False)]
+    for name, method in BASELINES.items():
+        middle = np.concatenate([method(*known, beyond) for known, beyond in zip(seen, at, strict=True)])
+        lo, hi = last * baseline_bands(middle / last, *facts)
+        tables.append(_rows(every, name, np.array([lo, middle, hi]), level))
+    plain = np.concatenate([_plain(*known, beyond, level) for known, beyond in zip(seen, at, strict=True)])
+    tables.append(_rows(every, PLAIN, plain.T, level))
     found = pd.concat(tables, ignore_index=True)
     found.attrs["departure"] = constants.choose(chosen)
     return found
@@ -147,10 +140,10 @@ def _summary(group: pd.DataFrame) -> dict[str, float]:
 
 def _held_back(
     curves: pd.DataFrame, level: float
-) -> tuple[pd.DataFrame, dict[int, tuple[Array, Array]], Outlook, Constants]:
+) -> tuple[pd.DataFrame, list[tuple[Array, Array]], Outlook, Constants]:
     """Split each curve, and let all laws predict what is held back, in units of the last seen throughput."""
     tables: list[pd.DataFrame] = []
-    seen, outlooks = {}, []
+    seen, outlooks = [], []
     for levels, (curve, rows) in product(SEEN, curves.groupby("curve", sort=False)):
         rows = rows.sort_values("connections")
         number, throughput = (rows[name].to_numpy(float) for name in ("connections", "throughput_rps"))
@@ -168,7 +161,7 @@ def _held_back(
             "observed": throughput[levels:] / x[-1], "horizon": np.where(far, "beyond", "to one doubling"),
             "weight": weight,
         }  # fmt: skip
-        seen[len(tables)] = n, x
+        seen.append((n, x))
         tables.append(pd.DataFrame(points))
         outlooks.append(run_tournament(n, x / x[-1]).outlook(beyond))
     every, outlook = pd.concat(tables, ignore_index=True), join(outlooks)
@@ -191,21 +184,6 @@ def _rows(every: pd.DataFrame, method: str, band: Array, level: float) -> pd.Dat
     )  # fmt: skip
 
 
-def _baseline(name: str, number: Array, throughput: Array, beyond: Array, _: float) -> Array:
-    return _without_band(BASELINES[name](number, throughput, beyond))
-
-
-def _without_band(middle: Array) -> Array:
-    return np.column_stack([np.full(middle.size, np.nan), middle, np.full(middle.size, np.nan)])
-
-
-def _of_law(name: str, number: Array, throughput: Array, beyond: Array, level: float) -> Array:
-    fit = fit_law(LAWS[name], number, throughput, level=level)
-    with np.errstate(all="ignore"):
-        result: Array = fit.band(beyond, prediction=True)[["lo", "throughput_rps", "hi"]].to_numpy()
-        return result
-
-
 def _plain(number: Array, throughput: Array, beyond: Array, level: float) -> Array:
     """Fit with SciPy as many notebooks do: first guesses by hand, no bounds, the covariance as it is."""
 
@@ -225,7 +203,7 @@ def _plain(number: Array, throughput: Array, beyond: Array, level: float) -> Arr
         )
         degrees = number.size - 3
         if degrees <= 0 or not np.isfinite(covariance).all():
-            return _without_band(middle)
+            return np.column_stack([np.full(middle.size, np.nan), middle, np.full(middle.size, np.nan)])
         squares = np.sum((usl(number, *best) - throughput) ** 2) / degrees
         spread = np.sqrt(np.einsum("ij,jk,ik->i", slope, covariance, slope) + squares)
     half = stats.t.ppf((1 + level) / 2, degrees) * spread

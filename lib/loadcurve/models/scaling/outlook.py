@@ -91,7 +91,10 @@ class Outlook:
         width = step * self.doublings**departure.power
         above, below = np.sqrt(variance + width**2), np.sqrt(variance + (departure.below * width) ** 2)
         centre = self.stacked(departure)
-        return np.array([np.exp(_quantile(centre, below if end < 0.5 else above, end)) for end in ends])
+        middle = np.median(centre, axis=1)  # of the forecasts: their error widens to both sides of it
+        lower = [np.minimum(_quantile(centre, below, end), middle) if end < 0.5 else middle for end in ends]
+        upper = [np.maximum(_quantile(centre, above, end), middle) if end > 0.5 else middle for end in ends]
+        return np.exp(np.add(lower, upper) - middle)
 
 
 def damped_growth(slope: Array, doublings: Array) -> Array:
