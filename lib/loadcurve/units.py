@@ -97,7 +97,7 @@ def parse_number(name: str, text: str, least: float, most: float, *, whole: bool
         value = int(text) if whole else float(text)
     except ValueError:
         value = math.nan
-    if not (text.isascii() and least <= value <= most):
+    if "_" in text or not (text.isascii() and least <= value <= most):
         raise ValueRuleError(name, f"a {'whole ' * whole}number from {least:,} to {most:,}", text)
     return value
 

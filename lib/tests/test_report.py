@@ -282,6 +282,21 @@ def test_without_chromium_a_pdf_is_one_clear_line(page, monkeypatch):
         pdf.pdf_of(page)
 
 
+def test_a_pdf_that_was_cut_short_is_refused(page, tmp_path, monkeypatch):
+    """Chromium ends with exit code 0 where its disk is full."""
+    browser = tmp_path / "browser"
+    browser.write_text(
+        '#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) printf %%PDF-1.4 > "${word#*=}";; esac; done\n'
+    )
+    browser.chmod(0o755)
+    monkeypatch.setattr(pdf, "BROWSERS", (str(browser),))
+    with pytest.raises(LoadcurveError, match="must print the page as PDF"):
+        pdf.pdf_of(page)
+    monkeypatch.setattr(pdf, "_LITTLE", 2**63)
+    with pytest.raises(OSError, match="No space left on device: '.*/loadcurve-"):
+        pdf.pdf_of(page)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, pdf.BROWSERS)), reason="no Chromium: apt-get install chromium")
 def test_chromium_prints_the_page(page):

@@ -154,15 +154,6 @@ def test_what_another_user_put_there_is_not_removed(shared):
     assert kept.exists()
 
 
-def test_a_wrong_tmpdir_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    runtime.remove_left()
-    with pytest.raises(
-        LoadcurveError, match=r"TMPDIR must be a folder .* got '.*/none': create it with `mkdir -p .*/none`"
-    ):
-        runtime.temporary_root()
-
-
 COMMANDS = {
     "tables": "ingest {data} --format csv -o {out}/tables",
     "one table": "ingest {data} --format csv -o - --table runs",

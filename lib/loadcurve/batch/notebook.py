@@ -58,12 +58,12 @@ def run_notebook(
     if publish and not paths.NOTEBOOK_NAME.fullmatch(notebook.stem):
         raise LoadcurveError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
     if is_stream(output):
-        raise LoadcurveError(f"{output}: expected a file, which figures may stand beside: name an .ipynb")
+        raise LoadcurveError(f"{output}: expected a file, because its figures are written beside it: name an .ipynb")
     output = real_path(output) if output.is_symlink() else output.absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
     # The site shows each notebook in the folder of a published one.
     partial = partial_of(paths.build() / "draft" / output.name if publish else output)
-    with alone(f"notebook {paths.shown(output)}", report), work_folder(output) as work, named_as(output, work):
+    with alone(f"notebook {paths.shown(output)}", report), work_folder(output) as work:
         try:
             execution.execute(
                 notebook, work, output.name, values, notebook.absolute().parent, kernels or execution.Kernels()
@@ -132,7 +132,8 @@ def work_folder(output: Path) -> Iterator[Path]:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     try:
-        yield work
+        with named_as(output, work):
+            yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from loadcurve.batch.execution import NotebookError
 from loadcurve.batch.grid import Job
-from loadcurve.errors import LoadcurveError, printable
+from loadcurve.errors import LoadcurveError, in_one_line, printable
 
 
 @dataclass(frozen=True)
@@ -55,4 +55,5 @@ def outcome_of(job: Job, error: Exception | None, shown: Callable[[Path], str]) 
     if isinstance(error, NotebookError):
         return Outcome(job, "failed", str(error), error.cell, shown(error.partial) if error.partial else "")
     reason = str(error) if isinstance(error, LoadcurveError) else f"{type(error).__name__}: {error}"
+    reason = in_one_line(error) if isinstance(error, OSError) else reason
     return Outcome(job, "failed", " ".join(reason.split()))

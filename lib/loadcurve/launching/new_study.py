@@ -1,13 +1,13 @@
 """The text of a new study.yml, with a comment for each key that people change first."""
 
+import contextlib
 import json
 import re
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.units import parse_number
 
 _RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
-_HIGHEST = 10**12
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
 _TEXT = """\
@@ -39,18 +39,18 @@ def parse_levels(text: str) -> list[int]:
     >>> parse_levels("1..10"), parse_levels("1, 8,64")
     ([1, 2, 4, 8, 10], [1, 8, 64])
     """
-    expected = "levels must be a range such as 1..256 or a list such as 1,8,64"
-    if found := _RANGE.fullmatch(text):
-        first, last = (int(parse_number("level", end, 0, _HIGHEST, whole=True)) for end in found.groups())
-        if 1 <= first <= last:
-            doubled = [first]
-            while doubled[-1] * 2 < last:
+    found = _RANGE.fullmatch(text)
+    parts = found.groups() if found else text.split(",")
+    with contextlib.suppress(ValueRuleError):
+        levels = [int(parse_number("level", part, 1, 10**12, whole=True)) for part in parts]
+        if not found:
+            return list(dict.fromkeys(levels))
+        if levels[0] <= levels[1]:
+            doubled = levels[:1]
+            while doubled[-1] * 2 < levels[1]:
                 doubled.append(doubled[-1] * 2)
-            return doubled if last == first else [*doubled, last]
-    elif all(part.strip().isdecimal() for part in text.split(",")):
-        parts = (parse_number("level", part, 1, _HIGHEST, whole=True) for part in text.split(","))
-        return [int(part) for part in dict.fromkeys(parts)]
-    raise LoadcurveError(f"{expected}, got {text!r}")
+            return list(dict.fromkeys([*doubled, levels[1]]))
+    raise ValueRuleError("levels", "a range such as 1..256 or a list such as 1,8,64", text)
 
 
 def study_text(

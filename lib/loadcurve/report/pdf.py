@@ -1,5 +1,6 @@
 """A page as PDF, printed by Chromium where one is installed."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from loadcurve.files.runtime import temporary_folder
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Commands that print a page without a window."""
 
+_LITTLE = 10_000_000  # bytes; a profile takes 3 MB
 _SECONDS = 120.0  # a page takes 2 s; a machine under load may take a minute
 
 
@@ -40,7 +42,10 @@ def pdf_of(page: str) -> bytes:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=env)
         except (OSError, subprocess.SubprocessError) as error:
             raise LoadcurveError(f"{chromium} must print the page as PDF, got: {error}") from None
-        if not target.is_file():
+        page_as_pdf = target.read_bytes() if target.is_file() else b""
+        if b"%%EOF" not in page_as_pdf[-1024:]:
+            if shutil.disk_usage(folder).free < _LITTLE:  # which Chromium does not report
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
             reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
             raise LoadcurveError(f"{chromium} must print the page as PDF, got: {reason}")
-        return target.read_bytes()
+        return page_as_pdf
