@@ -2,15 +2,19 @@
 
 import copy
 import json
+import re
 import shutil
 
+import pandas as pd
 import pytest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
+from loadcurve.ingest.record_checks import check_factors, edits_of
+from loadcurve.ingest.run_columns import complete, tables_of
 from loadcurve.ingest.store import ingest, read_machine
 from loadcurve.lab.run.resume import check_same_machine
-from loadcurve.study.records import _seal, read_run
+from loadcurve.study.records import _seal, read_run, read_study
 
 STUDY, RUN = "connections_on_loopback", "cpu-c0008-r1"
 AT = "2026-11-21T00:23:46.582660Z"
@@ -90,3 +94,45 @@ def test_an_odd_record_goes_through_to_its_files(odd):
         keys = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
         check_same_machine(study, dict.fromkeys(keys, "here"), {})
     assert str(caught.value).isprintable()
+
+
+WRONG = (None, True, -1, 1.5, 10**19, "x", "\ud800", [], ["x"], [[{}]], {}, {"x": ["y"]})
+
+
+def places(value, above=()):
+    """The place of every value of a record."""
+    if above:
+        yield above
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*above, key))
+
+
+@pytest.mark.slow
+def test_a_value_of_any_type_at_any_place_is_read_or_refused_in_one_line(root, tmp_path):
+    """Of each list, the first two; what is read goes on to the tables of the record."""
+    source, begun = root / "data" / "studies" / "scale_out" / "p02-r1", pd.Timestamp(AT)
+    record, run, study = json.loads((source / "run.json").read_text()), read_run(source), read_study(source.parent)
+    refused = 0
+    for place in (place for place in places(record) if not any(isinstance(key, int) and key > 1 for key in place)):
+        for value in (*WRONG, KeyError):
+            changed = copy.deepcopy(record)
+            inner = changed
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            if value is KeyError:
+                del inner[place[-1]]
+            if place != ("seal",):
+                changed["seal"] = _seal(changed)
+            (tmp_path / "run.json").write_text(json.dumps(changed, indent=2))
+            try:
+                found = read_run(tmp_path)
+                check_factors(found, tmp_path)
+                list(edits_of(found, study))
+                tables_of(found, begun)
+                for name in ("network", "balancer", "runs"):
+                    complete(name, pd.DataFrame(), found, run.commands[-1], "file", begun, 0)
+            except ParseError as error:
+                refused += 1
+                assert re.match(r"\S+run\.json(:\d+)?: expected ", str(error)) and str(error).isprintable()
+    assert refused > 1000

@@ -143,8 +143,6 @@ def _dotted(place: Place) -> str:
 def _keys_at(kind: Any, place: tuple[str | int, ...]) -> list[str]:
     """Return the names of the fields of the dataclass at a place."""
     for word in (word for word in place if isinstance(word, str)):
-        if not is_dataclass(kind):
-            return []
-        named = get_type_hints(kind).get(word, Any)
-        kind = next((one for one in _parts(named) if isinstance(one, type) and is_dataclass(one)), object)
-    return [one.name for one in fields(kind)] if is_dataclass(kind) else []
+        holder = next((part for part in _parts(kind) if is_dataclass(part) or _is_mapping(part)), None)
+        kind = get_args(holder)[1] if _is_mapping(holder) else _hints(holder).get(word, Any) if holder else Any
+    return [one.name for part in _parts(kind) if is_dataclass(part) for one in fields(part)]

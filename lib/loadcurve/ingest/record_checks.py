@@ -16,20 +16,12 @@ from loadcurve.study.records import line_of
 
 
 def check_factors(run: Run, folder: Path) -> None:
-    """Raise unless the factors in a `run.json` have their types and agree with each other."""
+    """Raise unless the factors in a `run.json` are complete and agree with each other."""
     factors = run.factors
-    if not isinstance(factors.get("variant"), str):
-        raise wrong(folder, "factors", "the name of a variant", str(factors.get("variant")))
-    for name in ("connections", "repeat"):
-        value = factors.get(name, 1)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise wrong(folder, "factors", f"{name} to be a whole number from 1", str(value))
-    if "settings" not in factors:
-        return
-    for name in ("levels", "settings"):
-        if not isinstance(factors.get(name), dict):
-            raise wrong(folder, "factors", f"{name} to be a mapping", str(factors.get(name)))
-    loaded = factors["settings"].get("load", {}).get("connections")
+    for name in ("variant", *(["levels"] if "settings" in factors else [])):
+        if name not in factors:
+            raise wrong(folder, "factors", f"the key {name}", "none")
+    loaded = factors.get("settings", {}).get("load", {}).get("connections")
     if loaded is not None and "connections" in factors and loaded != factors["connections"]:
         raise wrong(folder, "factors", f"connections to be {loaded} as in its settings", str(factors["connections"]))
 

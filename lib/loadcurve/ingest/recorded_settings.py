@@ -39,10 +39,9 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
     rows = []
     for host in dict.fromkeys([*(command.host for command in run.commands), *hosts]):
         facts = hosts.get(host, {})
-        own = facts.get("sysctls")
         of_machine = facts if _OF_MACHINE.keys() & facts else run.machine if host == "local" else {}
-        known = own if isinstance(own, dict) else {name: of_machine.get(key) for key, name in _OF_MACHINE.items()}
-        known |= _control_of_routes(facts)
+        of_machine = {name: of_machine.get(key) for key, name in _OF_MACHINE.items()}
+        known = facts.get("sysctls", of_machine) | _control_of_routes(facts)
         rows += [
             {"host": host, "setting": name, "value": str(value)}
             for name, value in known.items()
@@ -61,8 +60,7 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
 
 def _control_of_routes(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the congestion control that all routes of a host name; empty where they name none or several."""
-    routes = facts.get("routes", [])
-    named = [_BY_ROUTE.fullmatch(str(route)) for route in routes] if isinstance(routes, list) else []
+    named = [_BY_ROUTE.fullmatch(route) for route in facts.get("routes", [])]
     names = {match[1] if match else "" for match in named}
     return {_CONTROL: names.pop()} if len(names) == 1 and "" not in names else {}
 
@@ -70,15 +68,12 @@ def _control_of_routes(facts: dict[str, Any]) -> dict[str, Any]:
 def _links(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the kind and the queueing disciplines of each virtual link of a host, and its addresses."""
     cards = facts.get("interfaces", {})
-    if not isinstance(cards, dict):
-        return {}
-    cards = {name: card for name, card in cards.items() if isinstance(card, dict)}
     links = {
-        f"link {printable(name)}": " ".join([str(card["kind"]), *map(str, card.get("qdiscs", []))])
+        f"link {printable(name)}": " ".join([card["kind"], *card.get("qdiscs", [])])
         for name, card in cards.items()
         if card.get("kind")
     }
-    addresses = [str(address).partition("/")[0] for name, card in cards.items() if name != "lo"
+    addresses = [address.partition("/")[0] for name, card in cards.items() if name != "lo"
                  for address in card.get("addresses", [])]  # fmt: skip
     return links | {"addresses": " ".join(addresses)}
 

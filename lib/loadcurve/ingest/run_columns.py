@@ -66,12 +66,11 @@ def _rates_bytes_per_s(run: Run, host: str) -> dict[str, float]:
     """
     cards = run.machine.get("hosts", {}).get(host, {}).get("interfaces", {})
     rates = {}
-    for name, card in cards.items() if isinstance(cards, dict) else ():
-        queues = card.get("qdiscs", ()) if isinstance(card, dict) else ()
-        limits = [float(limit[1]) for queue in queues if (limit := _RATE.fullmatch(str(queue)))]
+    for name, card in cards.items():
+        limits = [float(limit[1]) for queue in card.get("qdiscs", ()) if (limit := _RATE.fullmatch(queue))]
         if limits := [limit for limit in limits if limit > 0]:
             rates[name] = limits[-1]
-        elif isinstance(card, dict) and card.get("kind") == "veth":
+        elif card.get("kind") == "veth":
             rates[name] = np.nan
     return rates
 
@@ -107,8 +106,8 @@ def factors_of(run: Run) -> dict:
 
 
 def _duration_asked(run: Run) -> dict:
-    seconds = run.factors.get("seconds")
-    return {"duration_asked_s": float(seconds)} if isinstance(seconds, int | float) and seconds > 0 else {}
+    seconds = run.factors.get("seconds", 0)
+    return {"duration_asked_s": float(seconds)} if seconds > 0 else {}
 
 
 def _server_units(run: Run) -> dict:

@@ -5,21 +5,24 @@ An error names the file and the line; a changed record is detected by its seal.
 
 import hashlib
 import json
+import math
 import os
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 
-from loadcurve.errors import ParseError, ValueRuleError, refuse
+from loadcurve.errors import ParseError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.checked import built
+from loadcurve.files.document import Document
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.paths import check_own_file, leads_out_of
 from loadcurve.study import Command, Run, Study
-from loadcurve.study.record_rules import broken_rules
+from loadcurve.study.record_rules import faults_of
+
+Kind = TypeVar("Kind")
 
 
 def read_study(path: Path) -> Study:
@@ -47,40 +50,41 @@ def read_run(path: Path) -> Run:
     """Read the `run.json` of a run's folder."""
     path = path / "run.json" if path.is_dir() else path
     text, values = read_json(path)
-    where = _key_lines(text)
-    built = values
-    if isinstance(values, dict) and "commands" in values:
-        if not isinstance(values["commands"], list):
-            raise ParseError(where.get("commands", 0), "commands to be a list", repr(values["commands"]), str(path))
-        at = dict.fromkeys((f.name for f in fields(Command)), where.get("commands", 0))
-        built = values | {"commands": tuple(_build(Command, c, at, path) for c in values["commands"])}
-    run = _build(Run, built, where, path)
-    for key, expected, got in broken_rules(run):
-        raise ParseError(where.get(key, 0), expected, got, str(path))
+    document = Document(values, {(key,): line for key, line in _key_lines(text).items()}, path)
+    for fault in faults_of(document):
+        raise fault.at(path)
+    commands = [_of_tuples(Command, command) for command in values.get("commands", ())]
+    run = _of_tuples(Run, values | {"commands": commands})
     expected = _seal(values)
     if run.seal != expected:
         # `run.seal` was recorded in the file; the other seal is computed from the values found there.
         digits = 12 if run.seal[:12] != expected[:12] else None
         recorded = f"sha256 {run.seal[:digits]}{'…' if digits else ''}" if run.seal else "none here"
         found = f"sha256 {expected[:digits]}{'…' if digits else ''}"
-        raise ParseError(where.get("seal", 0), f"the seal of what was recorded ({recorded})", found, str(path))
+        raise ParseError(document.line(("seal",)), f"the seal of what was recorded ({recorded})", found, str(path))
     return run
 
 
 def read_json(path: Path) -> tuple[str, Any]:
     """Read a JSON file strictly; return its text and its values.
 
-    Raises ParseError when the file does not exist, is not JSON, or has a duplicate key in a mapping.
+    Raises ParseError when the file does not exist, is not JSON, or has a duplicate key, a number that no table
+    can hold, or text that is not Unicode.
     """
     try:
         text = _text(path)
     except FileNotFoundError:
         raise ParseError(0, f"a {path.name}", "no file", str(path)) from None
     try:
-        return text, json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_constant)
+        numbers: Any = {"parse_constant": _wrong, "parse_int": _integer, "parse_float": _finite}
+        values = json.loads(text, object_pairs_hook=_each_key_once, **numbers)
+        json.dumps(values, ensure_ascii=False).encode("utf-8")  # fails for half of a character, such as \ud800
+        return text, values
     except json.JSONDecodeError as error:
         line = text.split("\n")[error.lineno - 1].strip()
         raise ParseError(error.lineno, f"JSON ({error.msg})", line, str(path)) from None
+    except UnicodeEncodeError as error:
+        raise ParseError(0, "text of whole characters", ascii(error.object[error.start]), str(path)) from None
     except (ValueError, RecursionError) as error:
         raise ParseError(0, "JSON", str(error), str(path)) from None
 
@@ -131,8 +135,17 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
+def _wrong(number: str) -> NoReturn:
+    raise ValueError(number)
+
+
+def _integer(digits: str) -> int:
+    """Return an integer that a table can hold."""
+    return int(digits) if len(digits) <= 20 and abs(int(digits)) < 2**63 else _wrong(digits)
+
+
+def _finite(digits: str) -> float:
+    return number if math.isfinite(number := float(digits)) else _wrong(digits)
 
 
 def _seal(values: dict[str, Any]) -> str:
@@ -143,37 +156,6 @@ def _seal(values: dict[str, Any]) -> str:
     ).hexdigest()
 
 
-def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:
-    """Return a dataclass built from a parsed mapping; raise an error that names key and line."""
-    if not isinstance(values, dict):
-        raise ParseError(1, f"a mapping with the keys of a {kind.__name__.lower()}", str(values), str(path))
-    known = {f.name: f for f in fields(kind)}
-    for key, value in values.items():
-        if key not in known:
-            raise ParseError(lines.get(key, 0), f"one of the keys {', '.join(known)}", str(key), str(path))
-        if not _is_of(value, known[key].type):
-            name = getattr(known[key].type, "__name__", known[key].type)
-            raise ParseError(lines.get(key, 0), f"{key} to be {name}", repr(value), str(path))
-    try:
-        return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-    except TypeError as error:
-        raise ParseError(0, f"every key of a {kind.__name__.lower()}", str(error).split(") ")[-1], str(path)) from None
-    except ValueRuleError as error:
-        name = str(error).split(" ")[0]
-        raise ParseError(lines.get(name, 0), str(error).split(", got")[0], str(values[name]), str(path)) from None
-
-
-def _is_of(value: Any, expected: Any) -> bool:
-    """Return whether a YAML or JSON value fits a field of this type: a list fits a tuple, an int fits a float."""
-    origin, inner = get_origin(expected) or expected, get_args(expected)
-    if origin is tuple:
-        return isinstance(value, list | tuple) and all(_is_of(v, inner[0]) for v in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(_is_of(k, inner[0]) and _is_of(v, inner[1]) for k, v in value.items())
-    if expected is Any:
-        return True
-    if origin is UnionType:
-        return any(_is_of(value, one) for one in inner)
-    if isinstance(value, bool):
-        return origin is bool
-    return isinstance(value, (int, float) if origin is float else origin)
+def _of_tuples(kind: type[Kind], values: dict[str, Any]) -> Kind:
+    """Return a dataclass of the values of a JSON file, in which a tuple is a list."""
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})

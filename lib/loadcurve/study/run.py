@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 FUNCTIONS = "functions"
 """Role of the command that tests functions."""
+
+_STRICT = {"extra": "forbid"}  # for pydantic, by which `record_rules` checks a record
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Command:
     >>> Command("generator", "wrk", argv, stdout="local.wrk.txt", stderr="local.wrk.err", limit_s=5.0).host
     'local'
     """
+
+    __pydantic_config__: ClassVar = _STRICT
 
     role: str
     tool: str
@@ -106,6 +110,8 @@ class Run:
     >>> Run("scale_out", "c0064-r2", "finished", factors={"connections": 64}, machine={"cpus": 2}).commands
     ()
     """
+
+    __pydantic_config__: ClassVar = _STRICT
 
     study: str
     run_id: str

@@ -263,11 +263,11 @@ def test_threads_are_never_more_than_connections(study):
 @pytest.mark.parametrize(
     ("factors", "says"),
     [
-        ({"variant": []}, "the name of a variant, got '[]'"),
-        ({"connections": True}, "connections to be a whole number from 1, got 'True'"),
-        ({"connections": None}, "connections to be a whole number from 1, got 'None'"),
-        ({"repeat": 0}, "repeat to be a whole number from 1, got '0'"),
-        ({"settings": {}, "levels": 64}, "levels to be a mapping, got '64'"),
+        ({"variant": []}, "factors.variant to be string, got '[]'"),
+        ({"connections": True}, "factors.connections to be integer, got 'true'"),
+        ({"repeat": 0}, "factors.repeat to be a whole number >= 1, got '0'"),
+        ({"settings": {}, "levels": 64}, "factors.levels to be an object, got '64'"),
+        ({"settings": {}}, "the key levels, got 'none'"),
         ({"settings": {"load": {"connections": 1}}, "levels": {}}, "connections to be 1 as in its settings, got '64'"),
     ],
 )

@@ -51,7 +51,6 @@ def test_hosts_have_their_own_settings_and_commands_their_own_limits():
         (["10.99.0.0/18 dev eth0 congctl bbr", "default via 10.99.0.1 congctl bbr proto static"], "bbr"),
         (["10.99.0.0/18 dev eth0 congctl bbr", "default via 10.99.0.1"], "reno"),
         ([], "reno"),
-        (None, "reno"),
     ],
 )
 def test_routes_replace_the_congestion_control(routes, used):
@@ -64,7 +63,7 @@ def test_the_limit_nearest_to_the_command_is_its_own():
     assert settings({}, wrk) == [("C1", "generator", "Max open files", "1024")]
 
 
-@pytest.mark.parametrize("machine", [{}, {"hosts": {"C1": {}}}, {"hosts": {"C1": {"sysctls": None}}}])
+@pytest.mark.parametrize("machine", [{}, {"hosts": {"C1": {}}}])
 def test_what_is_not_known_has_no_row(machine):
     assert settings(machine, command("generator", "C1", "wrk"), command("collector", "local", "sar")) == []
 
