@@ -120,7 +120,7 @@ def test_a_report_that_contradicts_the_text_is_left_out(study):
     alone = read_runs(study).tables
     file = add_report(study, requests=223241)
     found = read_runs(study)
-    said = "requests is 223241 here, 223240 in the text (and 2 more)"
+    said = "requests is 223241 here, 223240 in the text (and 1 more)"
     assert found.warnings == (f"{file}: not of the run that the text reports, and left out: {said}",)
     assert all(found.tables[name].equals(table) for name, table in alone.items())
 
