@@ -61,7 +61,7 @@ def fill_captions(notebook: Path, published: Path) -> None:
     for cell in content["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = _CAPTION.sub(filled, "".join(cell["source"])).splitlines(keepends=True)
-    record = content.get("metadata", {}).get("papermill", {})  # its paths are those of an unfinished run on this machine
+    record = content.get("metadata", {}).get("papermill", {})  # paths of an unfinished run on this machine
     record |= {name: Path(record[name]).name for name in ("input_path", "output_path") if record.get(name)}
     write_text(notebook, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
