@@ -7,6 +7,7 @@ lower and the number to buy by.  N. J. Gunther, "Guerrilla Capacity Planning", 2
 efficiency).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from loadcurve.arrays import Array, above_0, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.scaling.model_selection import run_tournament
+from loadcurve.models.scaling.outlook import DEPARTURE
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.ratio import find_ratio
 
@@ -149,7 +151,8 @@ def summarise_projection(
 
 def _by_laws(runs: Runs, first: int, more: Array, level: float) -> pd.DataFrame:
     found = run_tournament(runs.levels[first:], runs.means[first:], runs.repeats[first:])
-    table = found.predict(more, level)[["connections", "throughput_rps", "lo", "hi"]]
+    # Copies may be perfect, unlike further connections of one server: all of the laws' growth is expected.
+    table = found.predict(more, level, replace(DEPARTURE, laws=1.0))[["connections", "throughput_rps", "lo", "hi"]]
     table = table.rename(columns={"connections": "units"})
     by_unit = (runs.means / runs.levels)[first:]
     ends = ["throughput_rps", "lo", "hi"]

@@ -26,7 +26,7 @@ from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.diagnostics import corrected_aic
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.least_squares import LAWS, fit_law
-from loadcurve.models.scaling.outlook import Outlook
+from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.posterior import Posterior, posterior_of
 from loadcurve.models.scaling.priors import log_shape
@@ -100,7 +100,7 @@ class Tournament:
         found.insert(found.columns.get_loc("worst_miss"), "leave_one_out", found["law"].map(misses).astype(float))
         return found
 
-    def predict(self, connections: ArrayLike, level: float = 0.9) -> pd.DataFrame:
+    def predict(self, connections: ArrayLike, level: float = 0.9, departure: Departure = DEPARTURE) -> pd.DataFrame:
         """Predict throughput at other loads, by all accepted laws together.
 
         Parameters
@@ -109,6 +109,8 @@ class Tournament:
             Connections N, > 0.
         level : float
             Of both bands, 0 < level < 1.
+        departure : Departure
+            How throughput goes on beyond the last level.
 
         Returns
         -------
@@ -121,8 +123,8 @@ class Tournament:
         at = np.atleast_1d(above_0("connections", connections))
         outlook = self.outlook(at)
         ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
-        lo, middle, hi = outlook.quantiles(ends, further_run=False)
-        prediction_lo, prediction_hi = outlook.quantiles(ends[::2], further_run=True)
+        lo, middle, hi = outlook.quantiles(ends, departure, further_run=False)
+        prediction_lo, prediction_hi = outlook.quantiles(ends[::2], departure, further_run=True)
         return pd.DataFrame(
             {
                 "connections": at, "throughput_rps": middle, "lo": lo, "hi": hi,
