@@ -44,10 +44,9 @@ def _card(rule: Rule) -> str:
     return f'<li><a href="{rule.name}.html">{drawing}{words}</a></li>'
 
 
-def rule_markdown(name: str) -> str:
-    """Return a rule's question, the conditions of each severity, its limits and what it needs, as Markdown."""
-    rule = all_rules()[name]
-    lines = [f"**{rule.question}**", "", "| severity | when |", "|---|---|"]
+def _conditions(rule: Rule) -> str:
+    """Return the conditions of each severity of a rule, its limits and what it needs, as Markdown."""
+    lines = ["| severity | when |", "|---|---|"]
     lines += [f"| {severity} | {when} |" for severity, when in rule.severities.items()]
     if rule.limits:
         lines += ["", "| limit | value | reason |", "|---|---|---|"]
@@ -64,7 +63,7 @@ def page_markdown(rule: Rule) -> str:
     parts += [_section(name, explained.sections[name]) for name in BEFORE_LOOKS if name in explained.sections]
     parts += [f'{{{{ looks("{rule.name}") }}}}']
     parts += [_section(name, text) for name, text in explained.sections.items() if name not in BEFORE_LOOKS]
-    parts += ["## Severities and limits", rule_markdown(rule.name).partition("\n\n")[2]]
+    parts += ["## Severities and limits", _conditions(rule)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
