@@ -64,8 +64,8 @@ class Explanation:
         about: list[Block] = [*markdown_blocks(self.sections.get("", ""))]
         about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [
-            Paragraph(rule.name, rule.question),
-            Paragraph("", self.fault),
+            Paragraph(rule.name, self.fault),
+            Paragraph("", rule.question),
             *about,
             Grid(["severity", "when"], [[*one] for one in rule.severities.items()], "Severities", left=2),
             *([Grid(["limit", "value", "reason"], limits, "Limits", left=3)] if limits else []),

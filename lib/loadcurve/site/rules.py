@@ -57,9 +57,9 @@ def _conditions(rule: Rule) -> str:
 
 
 def page_markdown(rule: Rule) -> str:
-    """Return the page of a rule: the parts of its docstring, how its fault looks, and its severities and limits."""
+    """Return the page of a rule: the fault, the parts of its docstring, how the fault looks, severities and limits."""
     explained = explain(rule)
-    parts = [f"# {rule.name}", f"**{rule.question}**", explained.fault]
+    parts = [f"# {rule.name}", f"**{explained.fault}**", rule.question]
     parts += [_section(name, explained.sections[name]) for name in BEFORE_LOOKS if name in explained.sections]
     parts += [f'{{{{ looks("{rule.name}") }}}}']
     parts += [_section(name, text) for name, text in explained.sections.items() if name not in BEFORE_LOOKS]

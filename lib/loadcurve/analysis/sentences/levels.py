@@ -69,8 +69,8 @@ def saturation_words(levels: pd.DataFrame, saturation: float, latency_min_s: flo
     --------
     >>> levels = pd.DataFrame({"connections": [1, 4, 16], "throughput_rps": [100.0, 200.0, 400.0]})
     >>> saturation_words(levels, 4.0, 0.01)
-    'Beyond N*, requests must queue; it is no limit for the load. At 4 connections, nearest to N*, throughput is 50 % of \
-the highest and N/X is 2 times R_min; at 16 connections, 100 % and 4 times.'
+    'Beyond N*, requests must queue; it is no limit for the load. At 4 connections, nearest to N*, throughput is 50 % \
+of the highest and N/X is 2 times R_min; at 16 connections, 100 % and 4 times.'
     """
     number, rate = levels["connections"].astype(float), levels["throughput_rps"].astype(float)
     near, enough = (number / saturation).map(np.log).abs().idxmin(), rate.ge((1 - SAME) * rate.max()).idxmax()
