@@ -1,4 +1,4 @@
-"""Rule ``few-repeats``: each level was repeated often enough to know how much it varies.
+"""A level has fewer than three runs, so nobody knows how much its throughput varies.
 
 What it means
 -------------
