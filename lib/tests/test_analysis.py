@@ -89,7 +89,7 @@ def test_a_limit_that_an_unwatched_load_exceeded_is_no_limit(scaling):
 
 
 def test_few_levels_give_what_they_can(scaling):
-    for levels, known in ((1, {"peak"}), (3, {"peak", "latency_min", "demand", "saturation"})):
+    for levels, known in ((1, {"peak"}), (3, {"peak", "latency_min", "demand"})):
         curve = analyse({"runs": scaling["runs"].head(levels)}).curves[0]
         assert {result.name for result in curve.results} == known
         assert curve.missing

@@ -11,6 +11,7 @@ from loadcurve.units import format_quantity
 
 LOADS = {"connections": "connections", "target_rate_rps": "offered requests/s"}
 _DIGITS = 3
+_WHOLE = 1e-6  # of a digit, within which a time is a multiple of it
 _USUAL = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "max")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
@@ -23,7 +24,8 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
     times = levels.filter(regex=r"^latency_(mean|p[0-9_]+)_s$")
     if times.shape[1] > len(_USUAL):  # ab prints nine percentiles
         times = times[[name for name in times if percentile(name) in _USUAL]]
-    scale, unit = _time_unit(times)
+    digits = levels["latency_digit_s"] if "latency_digit_s" in levels else pd.Series(0.0, levels.index)
+    scale, unit = _time_unit(times.mask(times.eq(0)), digits.max())
     columns: list[tuple[str, Iterable[str]]] = [
         (LOADS[load], [_load(at, load) for at in levels[load]]),
         ("runs", [str(runs) for runs in levels["runs"]]),
@@ -31,7 +33,9 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
         ("interval", [interval_cell(lo, hi) for lo, hi in levels[["throughput_lo", "throughput_hi"]].to_numpy()]),
         ("gain", [_gain(gain) for gain in levels["gain_ratio"]]),
     ]
-    columns += [(f"{_statistic(name)} [{unit}]", [_number(x / scale) for x in times[name]]) for name in times]
+    columns += [
+        (f"{_statistic(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits)]) for name in times
+    ]
     if levels["error_ratio"].gt(0).any():
         columns.append(("errors", [_errors(x) for x in levels["error_ratio"]]))
     shown = [(heading, list(cells)) for heading, cells in columns if any(cells)]
@@ -105,10 +109,10 @@ def _statistic(column: str) -> str:
     return "mean" if column == "latency_mean_s" else percentile(column)
 
 
-def _time_unit(times: pd.DataFrame) -> tuple[float, str]:
-    """Scale and name of the unit in which the median of the response times is at least 1."""
+def _time_unit(times: pd.DataFrame, digit: float) -> tuple[float, str]:
+    """Scale and name of the unit in which the median of the response times, or their last digit, is at least 1."""
     median = np.nanmedian(times.astype(float)) if times.notna().any(axis=None) else 1.0
-    return next((unit for unit in _TIMES if median >= unit[0]), _TIMES[-1])
+    return next((unit for unit in _TIMES if max(median, digit) >= unit[0]), _TIMES[-1])
 
 
 def _load(at: float, load: str) -> str:
@@ -130,6 +134,15 @@ def _number(value: float) -> str:
         return "" if math.isnan(value) else "0"
     decimals = _DIGITS - 1 - math.floor(math.log10(abs(value)))
     return f"{round(value, decimals):,.{max(0, decimals)}f}"
+
+
+def _time(value: float, digit: float, scale: float) -> str:
+    """A time in a unit: at most to the digit to which it was printed, and below half of it where that was 0."""
+    if not digit > 0 or abs(value / digit - round(value / digit)) > _WHOLE:
+        return _number(value / scale)
+    if value == 0:
+        return f"< {digit / 2 / scale:g}"
+    return f"{value / scale:,.{max(0, min(_DIGITS - 1, round(-math.log10(digit / scale))))}f}"
 
 
 def _gain(gain: float) -> str:

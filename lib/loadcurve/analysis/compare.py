@@ -18,6 +18,7 @@ from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
+from loadcurve.schemas.printed import half_digit
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
 from loadcurve.tables.loads import LOOPS
 
@@ -75,6 +76,12 @@ def compare(
             for source, curve in zip(sources, pair, strict=True)
         )
         raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got {have}")
+    if coarse := [point for point in points if point.rounded > margin_ratio]:
+        worst = max(coarse, key=lambda point: point.rounded)
+        warnings.append(
+            f"{metric} is printed too coarsely for ±{100 * margin_ratio:g} % at {len(coarse)} of {len(points)} levels: "
+            f"at {worst.load} = {worst.at:g}, the digits alone allow ±{100 * np.expm1(worst.rounded):.0f} %"
+        )
     overall = _overall([(point.other, point.baseline) for point in points], level)
     levels = _levels(points, margin_ratio, level)
     return Comparison(metric, *sources, levels, overall, (*warnings, *overall.warnings))
@@ -88,6 +95,8 @@ class _Point(NamedTuple):
     at: float
     baseline: Array
     other: Array
+    rounded: float
+    """By how much the logarithm of the ratio may be off, because of the digits that both tools print."""
 
 
 def _points(
@@ -102,7 +111,10 @@ def _points(
         for source, loads, known in zip(sources, (of_a, of_b), (found, found.values()), strict=True)
         if (rest := [f"{at:g}" for at in loads if at not in known])
     ]
-    return [_Point(name, load, at, of_a[at], of_b[there]) for at, there in found.items()], alone
+    digits = [_rounded(curve, metric) for curve in pair]
+    return [
+        _Point(name, load, at, of_a[at], of_b[there], digits[0][at] + digits[1][there]) for at, there in found.items()
+    ], alone
 
 
 def _levels(points: Sequence[_Point], margin_ratio: float, level: float) -> pd.DataFrame:
@@ -115,6 +127,8 @@ def _levels(points: Sequence[_Point], margin_ratio: float, level: float) -> pd.D
         verdict = summarise_equivalence(b, a, margin_ratio=margin_ratio, level=level)["verdict"].iloc[0]
         if verdict == "different" and ratio.lo <= 1 <= ratio.hi:
             verdict = "undecided"  # not different after the correction for the number of levels
+        if _may_be_rounding(verdict, ratio.value, point.rounded, margin_ratio):
+            verdict = "undecided"
         row = {"variant": point.variant, **{load: point.at if load == point.load else np.nan for load in LOOPS}}
         row |= {"baseline_runs": len(a), "other_runs": len(b), "baseline": _geometric(a), "other": _geometric(b)}
         rows.append(row | {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi, "verdict": verdict})
@@ -181,6 +195,20 @@ def _unlike(first: Curve, second: Curve) -> Iterator[str]:
 def _by_load(curve: Curve, metric: str) -> dict[float, Array]:
     known = curve.runs[curve.runs[metric].notna() & (curve.runs[metric] > 0)]
     return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(curve.load)}
+
+
+def _rounded(curve: Curve, metric: str) -> dict[float, float]:
+    """Return by how much the logarithms of the runs at each load may be off as they are printed."""
+    known = curve.runs[curve.runs[metric] > 0]
+    share = pd.Series(half_digit(known, metric), known.index) / known[metric].astype(float)
+    return {float(at): -float(np.log1p(-group.max())) for at, group in share.groupby(known[curve.load])}
+
+
+def _may_be_rounding(verdict: str, ratio: float, rounded: float, margin_ratio: float) -> bool:
+    """Whether another verdict would follow from numbers that are printed the same."""
+    if verdict == "different":
+        return bool(abs(np.log(ratio)) <= rounded)
+    return verdict.startswith("equivalent") and rounded > margin_ratio
 
 
 def _geometric(values: Iterable[float]) -> float:

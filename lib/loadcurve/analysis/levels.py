@@ -5,6 +5,7 @@ import pandas as pd
 
 from loadcurve.analysis.objective import quantile_column
 from loadcurve.schemas.failures import error_ratio
+from loadcurve.schemas.printed import digit_of
 from loadcurve.stats import find_mean
 
 
@@ -42,6 +43,9 @@ def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
 def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: float = 0.95) -> pd.DataFrame:
     """Throughput, response time and errors at each load of one curve, over the repeats.
 
+    ``latency_digit_s`` is the last digit of its response times as they are printed: where it is 1 ms, a time of 0
+    is one below 0.5 ms.
+
     Examples
     --------
     >>> runs = pd.DataFrame({"connections": [1, 2, 2], "throughput_rps": [100.0, 180.0, 200.0], "requests": 9,
@@ -52,6 +56,7 @@ def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: 
     known = runs[runs[load].notna() & runs["throughput_rps"].notna()]
     known = known.assign(error_ratio=error_ratio(known))
     quantiles = [name for name in known.filter(regex=r"^latency_p[0-9_]+_s$") if known[name].notna().any()]
+    times = ["latency_mean_s", *quantiles]
     rows = []
     for at, repeats in known.groupby(load):
         mean = find_mean(repeats["throughput_rps"].astype(float), level)
@@ -64,11 +69,12 @@ def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: 
                 "throughput_hi": mean.hi,
                 "latency_mean_s": repeats["latency_mean_s"].astype(float).mean(),
                 **{name: repeats[name].astype(float).max() for name in quantiles},
+                "latency_digit_s": max(digit_of(repeats, name).max() for name in times),
                 "error_ratio": repeats["error_ratio"].max(),
             }
         )
     columns = [load, "runs", "throughput_rps", "throughput_lo", "throughput_hi", "latency_mean_s"]
-    table = pd.DataFrame(rows, columns=[*columns, *quantiles, "error_ratio"])
+    table = pd.DataFrame(rows, columns=[*columns, *quantiles, "latency_digit_s", "error_ratio"])
     before = table["throughput_rps"].shift()
     table.insert(5, "gain_ratio", table["throughput_rps"] / before.where(before > 0, np.nan) - 1)
     return table

@@ -1,12 +1,13 @@
 """Apply the models to the runs of one variant: each result with its interval, or the reason why there is none."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from loadcurve import models
+from loadcurve.analysis.cells import percentile
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
 from loadcurve.analysis.objective import check_measured
@@ -15,13 +16,18 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.schemas.failures import FEW_ERRORS, error_ratio
+from loadcurve.schemas.printed import digit_of
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import confounded_factors
 from loadcurve.units import format_quantity
 
 MIN_LEVELS = 6
 """Fewest levels of connections to which a law of three parameters is fitted: two for each parameter."""
+MIN_BOUND_LEVELS = 4
+"""Fewest levels from which N* is computed: two for each of R_min and D."""
+_NEAR_MOST = 1.1  # of the highest throughput measured, above which the peak of a law is no result
 _FLAT = 0.10  # relative range of throughput within which a curve has no shape; repeats of one load scatter by as much
+_HIGHEST = 1.05  # the highest of several means lies above their plateau by as much as repeats of one load scatter
 _SAME_LATENCY = 0.05  # relative difference of N/X at two loads below which no request waits for another
 _WAITING_TOOLS = ("gatling", "jmeter", "k6", "locust")  # their users may wait between two requests
 _IN_FLIGHT = 0.9  # share of the users with a request in flight below which they wait
@@ -41,7 +47,7 @@ class _Found:
         except LoadcurveError as error:
             self.missing[label] = str(error)
             return None
-        if name != "capacity" and (np.isinf(estimate.value) or np.isinf(estimate.hi)):
+        if name != "capacity" and (np.isinf([estimate.value, estimate.lo, estimate.hi]).any()):
             why = "; ".join(estimate.warnings) or "its interval has no upper end"
             self.missing[label] = f"{why}: measure more levels, each at least three times"
             return None
@@ -140,7 +146,9 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
         alone = _is_without_queueing(levels)
         label = "Response time without queueing, R_min" if alone else "Lowest N/X (requests may have waited)"
         least = add("latency_min", label, "s", lambda: models.find_latency_min(*axes, level))
-        if least and demand and alone:
+        if len(levels) < MIN_BOUND_LEVELS:
+            missing["Saturation N*"] = f"{len(levels)} levels of connections: measure at least {MIN_BOUND_LEVELS}"
+        elif least and demand and alone:
             label = "Saturation N* = R_min/D, connections"
             add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))
         elif not alone:
@@ -163,13 +171,20 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
         "contention": "USL contention α",
         "coherency": "USL coherency β",
     }
+    if (first := levels["connections"].iloc[0]) > 1:
+        labels["unit_throughput_rps"] += f" (extrapolated below {first:g} connections)"
     for name, estimate in fit.parameters.items():
         add(f"usl.{name}", labels[name], units.get(name, ""), lambda estimate=estimate: estimate)  # type: ignore[misc]
     peak, last = models.find_peak(fit), levels["connections"].iloc[-1]
     beyond = f" (extrapolated beyond {last:g} connections)" if peak.value > last else ""
     if add("usl.peak", f"USL peak, connections{beyond}", "", lambda: peak) and not beyond:
-        highest = models.find_peak_throughput(fit)
-        if highest.lo > 0:
+        highest, most = models.find_peak_throughput(fit), runs["throughput_rps"].astype(float).max()
+        if highest.value > _NEAR_MOST * most:
+            missing["USL peak, throughput"] = (
+                f"the law has {format_quantity(highest.value, 'rps')} there, but at most "
+                f"{format_quantity(most, 'rps')} were measured: it does not fit around the peak"
+            )
+        elif highest.lo > 0:
             add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: highest)
         else:
             missing["USL peak, throughput"] = "its interval reaches 0: repeat the levels around the peak"
@@ -213,6 +228,14 @@ def _capacity(
         found.missing[label] = str(error)
         return
     unit = "" if load == "connections" else "rps"
+    lowest = capacity.summarise_objectives(runs, objectives, load=load).iloc[0]
+    if lowest["coarse"] and not lowest["broken"]:
+        found.missing[label] = (
+            f"at {load} = {lowest[load]:g}, the printed digits are too coarse for it (the generator prints "
+            f"{_printed(runs, [objective.column for objective in objectives])}): state a longer time, or measure with "
+            "a generator that prints shorter ones, such as wrk --latency"
+        )
+        return
     most = found.add("capacity", label, unit, lambda: capacity.find_capacity(runs, objectives, load=load))
     if most and most.value > 0:
         row = levels[levels[load] == most.value].iloc[0]
@@ -220,6 +243,12 @@ def _capacity(
             row["throughput_rps"], row["throughput_lo"], row["throughput_hi"], 0.95, "mean over the runs at that load"
         )
         found.add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
+
+
+def _printed(runs: pd.DataFrame, columns: Iterable[str]) -> str:
+    """Return to what unit the columns are printed that have one."""
+    digits = {column: digit_of(runs, column).max() for column in columns}
+    return " and ".join(f"{percentile(name)} to {format_quantity(at, 's', 1)}" for name, at in digits.items() if at)
 
 
 def _limits(
@@ -237,7 +266,8 @@ def _limits(
         return pd.DataFrame(), pd.DataFrame(), ""
     first, best = ranked.iloc[0], levels.loc[levels["throughput_rps"].idxmax()]
     allowed = np.fmax(first["saturation_rps"], first["saturation_hi"])
-    if not best["throughput_rps"] > allowed:
+    may_be_scatter = best["throughput_rps"] <= _HIGHEST * allowed and best["throughput_lo"] <= allowed
+    if may_be_scatter or not best["throughput_rps"] > allowed:
         return demands, ranked, verdict
     watched = "" if usage[load].eq(best[load]).any() else ", where no monitor watched"
     found.missing["Bottleneck"] = (

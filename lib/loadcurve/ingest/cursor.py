@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise, is_prose
 from loadcurve.ingest.parsed import Parsed, Rows
 from loadcurve.ingest.report_text import Strays, nothing_in
 
@@ -77,6 +78,12 @@ class Cursor:
     def expect(self, pattern: re.Pattern[str] | str, expected: str) -> re.Match[str]:
         """Return the match of the whole current line."""
         return self.match(pattern) or self.fail(expected)
+
+    def row(self, pattern: re.Pattern[str], expected: str) -> re.Match[str] | None:
+        """Return the match of the whole current line; None where a person, a shell or a log wrote the line."""
+        if found := pattern.fullmatch(self.line):
+            return found
+        return None if is_noise(self.line) or is_prose(self.line) else self.fail(expected)
 
     def fail(self, expected: str, got: str | None = None) -> NoReturn:
         """Raise a `ParseError` about the current line, or a part of it."""

@@ -2,13 +2,14 @@
 
 from loadcurve.ingest.lazy_regex import lazy_regex
 
-_NOISE = lazy_regex(
-    r"(?:\S*[\w.-]+@[\w.-]+\S*[ :][^$#%>]*|\[[^\]]*\]|\([^)]*\)|[\w.~/-]*)?[$#%>](?:[ ]+(?:\S.*)?)?"  # a prompt
+_NOISE = lazy_regex(  # first a prompt, which is no percentage
+    r"(?:\S*[\w.-]+@[\w.-]+\S*[ :][^$#%>]*|\[[^\]]*\]|\([^)]*\)|(?![0-9.]+%)[\w.~/-]*)?[$#%>](?:[ ]+(?:\S.*)?)?"
     r"|(?:PS )?[A-Z]:\\.*>.*"  # a prompt of Windows
     r"|(?:```|~~~).*"  # Markdown
     r"|[-=*_~#+]{3,}.*"  # a ruler, and what is written beside it
     r"|\^[CDZ].*"
     r"|\.{3,}|…"
+    r"|\[[#=>. -]{3,}\] *[0-9]+ *%"  # a progress bar
     r"|Every [0-9.]+s: .*"  # watch
     r"|\S+ \| (?:SUCCESS|CHANGED|FAILED!?|UNREACHABLE!?)\b.*"  # ansible
     r"|(?:real|user|sys)\s+(?:[0-9]+m\s*)?[0-9.,]+s?"  # time
@@ -32,3 +33,18 @@ def is_noise(line: str) -> bool:
     [True, True, True, True, False]
     """
     return not line or (len(line) <= _LONGEST and _NOISE.fullmatch(line) is not None)
+
+
+_PROSE = lazy_regex(r"(?<![\w/.-])[A-Za-z]{2,}(?:,? [A-Za-z]{2,}){2,}(?![\w/-])")
+_FIELD = lazy_regex(r":\s+[0-9.]|\[(?:ms|#/sec|Kbytes/sec)\]")
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line is a sentence or a message of a log, and no label with its number.
+
+    Examples
+    --------
+    >>> [is_prose(s) for s in ("99% of the requests were fast", "Time taken for tests: 2 s", "99%  12.0ms  x y")]
+    [True, False, False]
+    """
+    return _PROSE.search(line[:_LONGEST]) is not None and _FIELD.search(line[:_LONGEST]) is None

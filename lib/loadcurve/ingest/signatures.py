@@ -23,6 +23,8 @@ _SHORTEST = 3  # characters of a literal that is worth a search
 _LARGE = 1 << 15  # characters from which one pass for all literals is faster than a search for each
 _PIECE = 1 << 20  # characters per pass: each needs twelve bytes of memory
 _NONE: frozenset[str] = frozenset()
+_START = r"\n[ \t]*+"  # possessive, so that five megabytes of blanks are scanned once
+_LONGEST_PREFIX = 120  # characters
 
 
 def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[Form, int]]:
@@ -33,10 +35,7 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     >>> [(form.name, start) for form, start in beginnings("$ ss -s\nTotal: 192\n")]
     [('ss:summary', 8)]
     """
-    by_literal, always = _literals(forms)
-    likely = _likely(text, by_literal) if len(text) > _LARGE else _likely_in_small(text, forms)
-    present = always.union(*[by_literal[literal] for literal in likely if literal in text])
-    document, line = _patterns(forms, present)
+    document, line = _patterns(forms, _present(text, forms))
     end = 0
     if document and (whole := document.match(text)):
         yield forms[int(str(whole.lastgroup)[1:])], 0
@@ -45,6 +44,31 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     while line and (match := line.search(text, end)):
         yield forms[int(str(match.lastgroup)[1:])], match.start()
         end = match.end() - 1  # perhaps the newline before the next line
+
+
+def prefixes(text: str, forms: tuple[Form, ...] = FORMS) -> list[str]:
+    r"""Return what stands before signatures inside lines, each once, in order: a collector writes it before each line.
+
+    Examples
+    --------
+    >>> prefixes("[host1] Total: 192\n[host1] TCP: 3\n[host2] Total: 5\n")
+    ['[host1] ', '[host2] ']
+    """
+    _, line = _patterns(forms, _present(text, forms))
+    if line is None:
+        return []
+    inside = re.compile(
+        rf"\n([^\n]{{0,{_LONGEST_PREFIX}}}?[^\w\n])(?:{line.pattern.removeprefix(_START)})", re.MULTILINE
+    )
+    found = (match[1] for match in inside.finditer("\n" + text))
+    return list(dict.fromkeys(prefix[: len(prefix.rstrip()) + 1] for prefix in found if prefix.strip()))
+
+
+def _present(text: str, forms: tuple[Form, ...]) -> frozenset[int]:
+    """Alternatives that may match, as a literal of theirs occurs in a text."""
+    by_literal, always = _literals(forms)
+    likely = _likely(text, by_literal) if len(text) > _LARGE else _likely_in_small(text, forms)
+    return always.union(*[by_literal[literal] for literal in likely if literal in text])
 
 
 @cache
@@ -116,10 +140,9 @@ def _patterns(
         "|".join(f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in of_form.items())
         for of_form in (whole, lines)
     )
-    # Possessive, so that five megabytes of blanks are scanned once.
     return (
         re.compile(document, re.MULTILINE) if document else None,
-        re.compile(rf"\n[ \t]*+(?:{line})", re.MULTILINE) if line else None,
+        re.compile(rf"{_START}(?:{line})", re.MULTILINE) if line else None,
     )
 
 

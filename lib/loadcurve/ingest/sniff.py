@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from loadcurve.errors import LoadcurveError, ParseError, check_type
-from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
+from loadcurve.ingest import load
+from loadcurve.ingest.clean import clean, pattern_of, rejoined, strip_prefix, without_markup
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load_options import add_options
@@ -15,7 +16,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.separators import without_separators
-from loadcurve.ingest.signatures import beginnings
+from loadcurve.ingest.signatures import beginnings, prefixes
 from loadcurve.ingest.start_lines import add_labels, add_starts
 
 _MANY_LINES = 1_000_000
@@ -24,6 +25,8 @@ _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole f
 _CONTROLS = lazy_regex(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
 _HEADING_LINES = 10  # prompts, times and empty lines between two parts
 _HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
+_LEAST = 3  # lines with the prefix of a collector; one alone may be a sentence that quotes a tool
+_MOST_STREAMS = 100  # hosts or containers in one text
 
 
 def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
@@ -60,22 +63,43 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
     """
     check_type("text", text, str, "the text of a report (loadcurve.read takes a path)")
-    text = clean(text)
+    text = without_markup(clean(text))
     _check_lines(text)
     named = forms_of(tool) if tool else FORMS
     if not named:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
     if log_format and (log := _log_of(text, tool, named, log_format)):
         return log.parse(text, log_format=log_format)
+    try:
+        return _parse(text, tool, timezone, named)
+    except ParseError as refused:
+        for whole, lines in rejoined(text) if len(text) <= _HEAD and _is_report(text, named) else ():
+            try:
+                parsed = _parse(whole, tool, timezone, named)
+            except ParseError:
+                continue
+            more = f"; so are {len(lines) - 1} more" * (len(lines) > 1)
+            joined = f"line {lines[0]}: wrapped, and joined with the line below{more}"
+            return replace(parsed, warnings=(joined, *parsed.warnings))
+        raise refused from None
+
+
+def _is_report(text: str, forms: tuple[Form, ...]) -> bool:
+    """Whether all that begins in a text are reports of load generators, made of lines."""
+    found = [form for _, found in _streams(text, forms) for form, _ in found]
+    return bool(found) and all(form.parser.__module__.startswith(load.__name__) and not form.commas for form in found)
+
+
+def _parse(text: str, tool: str | None, timezone: str, named: tuple[Form, ...]) -> Parsed:
+    """Tables of a clean text."""
     # A line that two tools print belongs to the tool that was named.
     forms = named + tuple(form for form in FORMS if form not in named) if tool else FORMS
-    found, text = _find(text, forms)
-    separated: list[str] = []
-    if not found:  # thousands separators may hide a signature
+    streams, separated = _streams(text, forms), list[str]()
+    if not streams:  # thousands separators may hide a signature
         plain, separated = without_separators(text)
-        found, plain = _find(plain, forms) if separated else ([], text)
-        text = plain if found else text
-    selected = [part for part in _parts(text, found) if part[0] in named]
+        streams = _streams(plain, forms) if separated else []
+    parts = [part for stream in streams for part in _parts(*stream)]
+    selected = [part for part in parts if part[0] in named]
     if not selected:
         if tool:
             return named[0].parse(text, timezone=timezone)  # its error names what it expected
@@ -85,15 +109,13 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
             raise ParseError(0, "output of a tool that loadcurve reads", "an empty file")
         raise nothing_in(text[:_HEAD], "output of a tool that loadcurve reads")
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
-    parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
-    if len(found) == 1:
-        first = found[0][1]
-        parsed = add_labels(add_options(add_starts(parsed, text, first, timezone), text), text, first)
-    if len(selected) == len(found):
+    left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in parts
+            if form not in named]  # fmt: skip
+    parsed = replace(parsed, warnings=(*separated, *parsed.warnings, *left))
+    if len(parts) > 1:
         return parsed
-    left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in
-            _parts(text, found) if form not in named]  # fmt: skip
-    return Parsed(parsed.tool, parsed.tables, (*parsed.warnings, *left), parsed.version)
+    text, ((_, first),) = streams[0]
+    return add_labels(add_options(add_starts(parsed, text, first, timezone), text), text, first)
 
 
 def _check_lines(text: str) -> None:
@@ -120,30 +142,47 @@ def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: st
             return form
         raise LoadcurveError(f"tool must be nginx:access or apache:access where a log format is named, got {tool!r}")
     name = "apache:access" if "%" in log_format and "$" not in log_format else "nginx:access"
-    if not pattern.fullmatch(next((line for line in text[:_HEAD].split("\n") if line.strip()), "")):
-        found, _ = _find(text, FORMS)
-        if found:
-            return forms_of(name)[0] if "log_format" in found[0][0].takes else None
+    first = next((line for line in text[:_HEAD].split("\n") if line.strip()), "")
+    if not pattern.fullmatch(first) and (streams := _streams(text, FORMS)):
+        return forms_of(name)[0] if "log_format" in streams[0][1][0][0].takes else None
     return forms_of(name)[0]
 
 
 def sniff(text: str) -> Form | None:
     """Return the form whose signature is found first in a text; None where there is none."""
-    found, _ = _find(clean(text), FORMS)
-    return found[0][0] if found else None
+    streams = _streams(without_markup(clean(text)), FORMS)
+    return streams[0][1][0][0] if streams else None
 
 
-def _find(text: str, forms: tuple[Form, ...]) -> tuple[list[tuple[Form, int]], str]:
-    """Return forms and where the output of each begins, and the text in which it does (lines without prefix)."""
+_Found = list[tuple[Form, int]]
+"""Forms, and where in a text the output of each begins."""
+
+
+def _streams(text: str, forms: tuple[Form, ...]) -> list[tuple[str, _Found]]:
+    """Return a text, or the lines that a collector wrote of each host or container, with what begins in them."""
     for part in (text[:_HEAD], text)[: 1 + (len(text) > _HEAD)]:
         if found := list(_beginnings(part, forms)):
-            return found, text
-        for prefix, pattern in PREFIXES.items():
-            if re.search(rf"^[ \t]*{pattern}", part[:_HEAD], re.MULTILINE):
-                stripped = strip_prefix(part, prefix)
-                if found := list(_beginnings(stripped, forms)):
-                    return found, stripped if len(part) == len(text) else strip_prefix(text, prefix)
-    return [], text
+            return [(text, found)]
+    own = _collectors(text[:_HEAD], forms)
+    plain = (strip_prefix(text, each, [other for other in own if other != each]) for each in own)
+    return [(lines, found) for lines in plain if (found := list(_beginnings(lines, forms)))]
+
+
+def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
+    """Return patterns of what stands before signatures, and before other lines too."""
+    found: dict[str, re.Pattern[str]] = {}
+    for prefix in sorted(prefixes(text, forms), key=len):  # a line that the tool indents has one more blank
+        found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))
+    lines = [line for line in text.split("\n") if line.strip()]
+    of = {
+        own: {at: match.end() for at, line in enumerate(lines) if (match := own.match(line))}
+        for own in list(found.values())[:_MOST_STREAMS]
+    }
+    kept: list[re.Pattern[str]] = []
+    for own in sorted(of, key=lambda own: (len(of[own]), sum(of[own].values())), reverse=True):
+        if len(of[own]) >= min(_LEAST, len(lines)) and not any(of[own].keys() & of[other] for other in kept):
+            kept.append(own)
+    return sorted(kept, key=lambda own: min(of[own]))
 
 
 def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
@@ -176,7 +215,7 @@ def _is_instant(line: str) -> bool:
         return False
 
 
-def _parts(text: str, found: list[tuple[Form, int]]) -> Iterator[tuple[Form, str, int]]:
+def _parts(text: str, found: _Found) -> Iterator[tuple[Form, str, int]]:
     """Yield each form, its part of the text after empty lines that keep line numbers, and the line it begins at."""
     if not found:
         return

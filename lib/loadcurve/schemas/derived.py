@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.schemas.failures import count_failures
+from loadcurve.schemas.printed import half_digit
 
 LITTLE_RATIO = (0.9, 1.1)
 """Range of X · R / N for a valid run.
@@ -21,12 +22,6 @@ SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
 
 STREAMS = ("h2load", "oha", "k6", "gatling")
 """Load generators that may have several requests in flight on a connection, or of a user."""
-
-DIGIT_S = {
-    "ab": 1e-3, "gatling": 1e-3, "jmeter": 1e-3, "locust": 1e-3, "siege": 1e-2, "httperf": 2e-4, "hey": 1e-4,
-    "ghz": 1e-5,
-}  # fmt: skip
-"""Last digit of the mean response time that a load generator prints, such as whole milliseconds."""
 
 
 def little_ratio(runs: pd.DataFrame) -> np.ndarray:
@@ -49,19 +44,6 @@ def little_ratio(runs: pd.DataFrame) -> np.ndarray:
     return ratio
 
 
-def half_digit_s(runs: pd.DataFrame) -> np.ndarray:
-    """Return by how much the mean response time of each row of ``runs`` may be off as it is printed, in seconds.
-
-    Examples
-    --------
-    >>> half_digit_s(pd.DataFrame({"tool": "ab", "latency_mean_s": [0.006, 0.0000441]})).tolist()
-    [0.0005, 0.0]
-    """
-    mean, digit = runs["latency_mean_s"].to_numpy(float, na_value=np.nan), runs["tool"].map(DIGIT_S).to_numpy(float)
-    digits = mean / digit
-    return np.where(np.abs(digits - np.round(digits)) < 1e-6, digit / 2, 0.0)
-
-
 def latency_usable(runs: pd.DataFrame) -> pd.Series:
     """Return for each row of ``runs`` whether its response times are consistent with its connections by Little's law.
 
@@ -74,7 +56,9 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
     idle_allowed = runs["target_rate_rps"].to_numpy(float, na_value=np.nan) > 0
     idle_allowed |= runs["tool"].isin([*HOLD_A_RATE, *SCRIPTED]).to_numpy(bool)
     several_allowed = runs["tool"].isin(STREAMS).to_numpy(bool)
-    half = np.nan_to_num(ratio * half_digit_s(runs) / runs["latency_mean_s"].to_numpy(float, na_value=np.nan))
+    half = np.nan_to_num(
+        ratio * half_digit(runs, "latency_mean_s") / runs["latency_mean_s"].to_numpy(float, na_value=np.nan)
+    )
     usable = (ratio - half <= most) | several_allowed
     usable = pd.array(usable & ((ratio + half >= least) | idle_allowed), dtype="boolean")
     derived = runs["latency_origin"].astype("string").str.startswith("derived").to_numpy(bool, na_value=False)

@@ -49,7 +49,7 @@ def latency_words(levels: pd.DataFrame, load: str = "connections", name: str = "
     >>> latency_words(pd.DataFrame({"connections": [1, 2, 4], "latency_mean_s": [0.01, 0.01, 0.02]}))
     'The mean response time rises from 10.0 ms at 1 connection to 20.0 ms at 4 connections.'
     """
-    known = levels.dropna(subset=[name])
+    known = levels[levels[name] > 0]  # 0 is a time below the last digit that is printed
     if known.empty:
         return "No response time is known."
     first, last = known.iloc[0], known.iloc[-1]

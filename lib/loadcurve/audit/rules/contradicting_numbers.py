@@ -37,6 +37,7 @@ import pandas as pd
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.schemas.printed import half_digit
 
 _WORDS = {
     "throughput": ("requests / duration", "{:,.2f} requests/s"),
@@ -45,15 +46,7 @@ _WORDS = {
     "highest percentile": ("maximum", "{:,.4g} s"),
 }
 
-_TICK_S = 0.0005  # ab rounds durations and times to ms (support/ab.c, output_results): off by at most half of one
-# Half of the last printed digit of the duration in s and of the throughput in requests/s, and of sizes and times as a
-# share: wrk, h2load and oha print three digits.
-_DIGITS: dict[str, tuple[float, float, float]] = {
-    "ab": (_TICK_S, 0.005, 0.0), "wrk": (0.0, 0.005, 0.006), "wrk2": (0.0, 0.005, 0.006),
-    "h2load": (0.005, 0.005, 0.006), "siege": (0.005, 0.005, 0.006), "httperf": (_TICK_S, 0.05, 0.0),
-    "weighttp": (0.0, 1.0, 0.0), "hey": (5e-5, 5e-5, 0.0), "oha": (5e-5, 5e-5, 0.006), "jmeter": (0.5, 0.05, 0.0),
-    "gatling": (0.5, 0.05, 0.0), "locust": (0.5, 0.05, 0.0), "vegeta": (0.005, 0.005, 0.0),
-}  # fmt: skip
+_PRINTED = ["duration_s", "throughput_rps", "received_bytes", "received_bytes_per_s"]
 
 
 def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -68,12 +61,11 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
     for position, impossible in _above_maximum(tables):
         of_run[position] = sorted([*of_run.get(position, []), impossible], key=lambda one: -one["off"])
     rows = list(runs.itertuples(index=False))
+    rounded = np.sum([_relative(runs, column) for column in _PRINTED], axis=0)
     for position, identities in of_run.items():
         run = rows[position]
-        duration, rate, share = _DIGITS.get(str(run.tool), (_TICK_S, 0.0, 0.0))
-        rounding = duration / run.duration_s + share + (rate / run.throughput_rps if run.throughput_rps else 0.0)
         for one in identities:
-            one["beyond"] = one["off"] - rounding
+            one["beyond"] = one["off"] - rounded[position]
             # The duration of h2load holds the warm-up, which the rate leaves out.
             if run.tool == "h2load" and one["identity"] != "highest percentile" and one["implied"] < one["stated"]:
                 one["beyond"] = 0.0
@@ -94,18 +86,19 @@ def _above_maximum(tables: Tables) -> Iterator[tuple[int, dict[str, Any]]]:
     highest = latency["latency_s"].astype(float).groupby(_place_of(latency)).max()
     places = _place_of(runs)
     places = places.mask(places.duplicated(keep=False))  # several reports of one file without names
+    rounded = 2 * half_digit(runs, "latency_max_s")  # of both times
     stated_s, most_s = (each.to_numpy(float, na_value=np.nan) for each in (places.map(highest), runs["latency_max_s"]))
     for position, (stated, implied) in enumerate(zip(stated_s.tolist(), most_s.tolist(), strict=True)):
-        if stated > 1.006 * implied + _rounding(implied) and implied > 0:  # three digits
+        if stated > implied + rounded[position] and implied > 0:
             off = implied / stated - 1
             names = {"identity": "highest percentile", "stated": stated, "implied": implied}
             yield position, names | {"off_ratio": off, "off": abs(off)}
 
 
-def _rounding(printed_s: float) -> float:
-    """Return by how much a printed time may be too small: ab prints whole milliseconds, beside percentiles in us."""
-    ms = printed_s * 1e3 if printed_s > 0 else 0.5
-    return _TICK_S if abs(ms - round(ms)) < 1e-6 else 0.0
+def _relative(runs: pd.DataFrame, column: str) -> np.ndarray:
+    """Return by what part of its value a column may be off as it is printed; 0 where it is missing or 0."""
+    values = runs[column].to_numpy(float, na_value=np.nan)
+    return np.where(values > 0, half_digit(runs, column) / np.where(values > 0, values, 1.0), 0.0)
 
 
 def _place_of(frame: pd.DataFrame) -> pd.Series:

@@ -62,7 +62,8 @@ from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severi
 from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
-from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED, half_digit_s
+from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED
+from loadcurve.schemas.printed import half_digit
 from loadcurve.wording import fill_text
 
 
@@ -113,7 +114,7 @@ def _measured(tables: Tables) -> dict[str, dict[str, Any]]:
     files = setting_of(settings, "Max open files", "generator")
     holds = (runs["target_rate_rps"] > 0).fillna(False) | runs["tool"].isin(HOLD_A_RATE)
     by_run = {
-        "half_digit_s": half_digit_s(runs),
+        "half_digit_s": half_digit(runs, "latency_mean_s"),
         "holds_a_rate": holds,
         "may_be_corrected": runs["latency_corrected"].fillna(True),
     }

@@ -26,7 +26,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Need, Rule
-from loadcurve.schemas.derived import DIGIT_S
+from loadcurve.schemas.printed import DIGITS, Digits
 from loadcurve.units import format_quantity
 
 _ADVICE = "Use a generator that measures each response (`wrk --latency`, oha, h2load), and keep its whole output."
@@ -43,7 +43,7 @@ def judge_latencies(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fin
     times["quantile"] = key_of(runs).map(_highest(tables.get("latency")))
     timed, zero = (times > 0).any(axis=1), times.eq(0).any(axis=1) & ~(times > 0).any(axis=1)
     for run, is_timed, is_zero in zip(runs.itertuples(index=False), timed, zero, strict=True):
-        digit = DIGIT_S.get(str(run.tool), 0.0)
+        digit = DIGITS.get(str(run.tool), Digits()).time_s
         if is_timed:
             yield Finding(run, "ok", "Response times were measured.")
         elif is_zero and digit:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.ab_labels import LABELS, PHASES, REAL, TEXT, WHOLE, WORD
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.noise import is_noise, is_prose
 
 _TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent when no request was completed
 # Endings of a last line without newline that show its number to be complete.
@@ -316,8 +316,10 @@ class Reader:
         """Whether a line that ab does not print may be skipped without a warning; a line with a number never is."""
         known = is_noise(line[:2000]) or line.startswith(_COMMENT) or _COMMAND.fullmatch(line)
         if report and report.region in ("head", "times", "percentages"):
-            # A garbled percentage looks like the prompt of csh.
-            if re.search(r"[0-9]", line) and (not known or re.match(r"\w{1,3}%", line)):
+            # A garbled percentage looks like the prompt of csh; nothing else belongs to the percentages.
+            only = known or report.region == "percentages"
+            own = re.match(r"\S{1,4} ?%", line) if only else re.search(r"[0-9]", line)
+            if own and not is_prose(line):
                 self._cursor.fail(f"a line of ab's report ({report.region})", line)
             return bool(known)
         if known:

@@ -30,7 +30,6 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.hey_rows import classes_of, phases_of, run_of, seconds
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -155,12 +154,10 @@ def _take(report: dict, block: str, cursor: Cursor) -> bool:
         return _take_field(report, cursor)
     if block not in _SHAPES:  # a breakdown by status: the blocks before it hold the totals
         return True
-    if block in ("codes", "errors"):
-        if is_noise(line):
-            return True
-        if not line.startswith("["):
-            return False
-    match = cursor.expect(_SHAPES[block], f"a line of the block {block!r}")
+    if block in ("codes", "errors") and not line.startswith("["):
+        return False
+    if (match := cursor.row(_SHAPES[block], f"a line of the block {block!r}")) is None:
+        return False
     if block == "histogram":
         report[block].append((real(match[1], number), match[2], whole(match[3], number), number))
     elif block == "latency":

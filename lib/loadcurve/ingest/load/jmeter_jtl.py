@@ -58,6 +58,7 @@ _INSTANT = lazy_regex(
 _PROSE = 6  # commas in a line that is no row
 _LATEST_MS = 253402300799000  # the end of the year 9999
 _BLOCK = 1 << 22  # bytes
+_FOREIGN = 4  # a line with at most this part of the columns is no row
 _HEAD = 1 << 18  # characters that hold the header and a row
 
 
@@ -82,7 +83,7 @@ def parse_jtl(text: str, timezone: str = "UTC") -> Parsed:
     try:
         table = _quickly(body, len(names), known, delimiter, formatted)
     except pa.ArrowInvalid:  # find the row, or that other lines are between the rows
-        body = _slowly(body, names, known, delimiter, formatted, line)
+        body = _slowly(body, names, known, delimiter, formatted, line, warnings)
         try:
             table = _quickly(body, len(names), known, delimiter, formatted)
         except pa.ArrowInvalid as error:
@@ -165,7 +166,13 @@ def _quickly(body: str, width: int, known: dict[str, int], delimiter: str, forma
 
 
 def _slowly(
-    body: str, names: tuple[str, ...], known: dict[str, int], delimiter: str, formatted: bool, line: int
+    body: str,
+    names: tuple[str, ...],
+    known: dict[str, int],
+    delimiter: str,
+    formatted: bool,
+    line: int,
+    warnings: list[str],
 ) -> str:
     """Return the rows without the other lines between them; raise for the first row that is none."""
     kept = io.StringIO()
@@ -183,6 +190,9 @@ def _slowly(
         at, before = line + before, reader.line_num
         plain = delimiter.join(row).strip()
         if not plain or is_noise(plain) or tuple(token.strip() for token in row) == names:
+            continue
+        if len(row) * _FOREIGN <= len(names):
+            warnings.append(f"line {at}: ignored, because JMeter does not write it: {plain[:60]!r}")
             continue
         if len(row) != len(names):
             raise ParseError(at, f"{len(names)} columns of a JTL", plain)

@@ -17,6 +17,7 @@ Output of vegeta (``lib/metrics.go``, ``lib/reporters.go``):
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -34,6 +35,8 @@ _ERRORS = lazy_regex(r"Error Set:(.*)")
 _HIST = lazy_regex(r"Bucket\s+#\s+%\s+Histogram")
 _CLASS = lazy_regex(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
 _HDR = lazy_regex(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
+_EXPECTED_CLASS = "a class such as '[2ms,   4ms]   5505  29.92%  ####'"
+_EXPECTED_ROW = "a value, a percentile, a count and a number"
 _HDR_ROW = lazy_regex(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
 # Last lines that are complete without a newline: a row does not end in its count, and hdrplot writes six decimals.
 _WHOLE = lazy_regex(r"Error Set:.*|\[.*%(?:\s+#+)?|[0-9.]+\s+[01]\.[0-9]+\s+[0-9]+\s+[0-9]+\.[0-9]{6}")
@@ -108,10 +111,10 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
             report["unit"] = _HDR_UNIT[plot[1]]
     elif report is None:
         cursor.take_failure(_FAILURE)
-    elif block == "hist" and line.startswith("["):
-        report["hist"].append(_class(cursor))
-    elif block == "hdr" and line[0].isdigit():
-        _take_quantile(report, cursor)
+    elif block == "hist" and line.startswith("[") and (match := cursor.row(_CLASS, _EXPECTED_CLASS)):
+        report["hist"].append(_class(match, cursor.number))
+    elif block == "hdr" and line[0].isdigit() and (match := cursor.row(_HDR_ROW, _EXPECTED_ROW)):
+        _take_quantile(report, match, cursor)
     elif block == "errors":
         report["errors"].append(line)
     else:
@@ -242,18 +245,17 @@ def _codes(text: str, number: int) -> dict[int, int]:
     return codes
 
 
-def _class(cursor: Cursor) -> dict:
+def _class(match: re.Match[str], number: int) -> dict:
     """Row of `histogram`."""
-    match, number = cursor.expect(_CLASS, "a class such as '[2ms,   4ms]   5505  29.92%  ####'"), cursor.number
     real(match[4], number, "a percentage")
     upper = math.nan if match[2] == "+Inf" else go_time_s(match[2], number)
     limits = {"lower_s": go_time_s(match[1], number), "upper_s": upper}
     return limits | {"responses": whole(match[3], number), "corrected": False}
 
 
-def _take_quantile(report: dict, cursor: Cursor) -> None:
+def _take_quantile(report: dict, match: re.Match[str], cursor: Cursor) -> None:
     """Add a row of hdrplot."""
-    match, number = cursor.expect(_HDR_ROW, "a value, a percentile, a count and a number"), cursor.number
+    number = cursor.number
     quantile = real(match[2], number)
     inverse = math.inf if match[4] == "inf" else real(match[4], number)
     if quantile > 1 or (quantile < 1 and math.isfinite(inverse) and abs(1 / (1 - quantile) - inverse) > 0.01 * inverse):

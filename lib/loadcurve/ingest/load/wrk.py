@@ -93,6 +93,8 @@ _WRK = (
     r"Thread (?:Stats\s+Avg\s+Stdev\s|calibration: mean lat)",
     r"Test Results @ ",
     r"Latency Distribution(?: \(HdrHistogram - .*)?$",
+    r"Detailed Percentile spectrum:[ \t]*$",
+    r"Value[ \t]+Percentile[ \t]+TotalCount[ \t]+1/\(1-Percentile\)",
     r"Usage: wrk ",
     r"invalid URL: ",
     r"number of connections must be >= threads",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from loadcurve.errors import ParseError
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.wrk_numbers import TIME, number, whole
+from loadcurve.ingest.noise import is_prose
 
 _HEADING = lazy_regex(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
 _SEVERAL = lazy_regex(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
@@ -23,6 +24,11 @@ _FOOTER = lazy_regex(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total
 _FOOTER_LIKE = lazy_regex(r"#?\[(?:Mean|Max|Buckets)\b")
 _NAN = ("nan", "-nan")
 _FINE = 1e5  # 1/(1-percentile) from which six decimals no longer distinguish the percentiles of rows
+
+
+def is_spectrum(line: str) -> bool:
+    """Whether a line is the heading of a spectrum, or of its columns."""
+    return line.startswith("Detailed Percentile spectrum") or _COLUMNS.fullmatch(line) is not None
 
 
 @dataclass(slots=True)
@@ -50,7 +56,7 @@ class Distribution:
         """Whether a line belongs to this block."""
         first = line.split(None, 1)[0]
         if first[-1] == "%" and not self.detailed:
-            return len(line.split(None, 2)) > 1
+            return len(line.split(None, 2)) > 1 and not is_prose(line)
         if first == "Detailed":
             return line.startswith("Detailed Percentile spectrum")
         if first == "Value":

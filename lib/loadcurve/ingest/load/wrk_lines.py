@@ -6,7 +6,7 @@ from collections.abc import Callable
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.lazy_regex import lazy_regex
-from loadcurve.ingest.load.wrk_distribution import Distribution
+from loadcurve.ingest.load.wrk_distribution import Distribution, is_spectrum
 from loadcurve.ingest.load.wrk_failures import USAGE, is_command, killed, rate_of_command, startup_failure
 from loadcurve.ingest.load.wrk_numbers import COUNT, PERCENT, PLAIN, SIZE, TIME, number, whole
 from loadcurve.ingest.load.wrk_open_runs import OpenRuns
@@ -165,7 +165,13 @@ class Reader(OpenRuns):
         return True
 
     def _take_distribution(self, line: str) -> bool:
-        block = Distribution.of_heading(line, self.cursor.number)
+        if line.startswith("Latency"):
+            block = Distribution.of_heading(line, self.cursor.number)
+        elif is_spectrum(line):
+            self.cursor.warn("a spectrum begins here without its line 'Latency Distribution'; taken as corrected")
+            block = Distribution(hdr=True, corrected=True, detailed=True)
+        else:
+            return False
         report = self.open_report()
         self.block = block
         report.blocks.append(block)
@@ -320,6 +326,8 @@ _LINES: dict[str, tuple[tuple[str, Callable[[Reader, str], bool]], ...]] = {
     "Test": (("Test Results @", Reader._take_url),),
     "Sent": (("Sent", Reader._take_sent),),
     "Latency": (("Latency Distribution", Reader._take_distribution), ("Latency", Reader._take_latency)),
+    "Detailed": (("Detailed Percentile spectrum", Reader._take_distribution),),
+    "Value": (("Value", Reader._take_distribution),),
     "Req/Sec": (("Req/Sec", Reader._take_thread_rates),),
     "Socket": (("Socket errors:", Reader._take_socket_errors),),
     "Non-2xx": (("Non-2xx or 3xx responses:", Reader._take_status_errors),),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError, check_columns
+from loadcurve.schemas.printed import half_digit
 from loadcurve.stats.estimate import Estimate
 from loadcurve.tables.curves import check_points
 
@@ -64,7 +65,8 @@ def summarise_objectives(
     -------
     pandas.DataFrame
         One row for each load, ascending: `load`, ``runs``, ``kept`` and ``broken`` (how many runs; a run of which a
-        value is missing, and none is known to be too much, is neither), ``kept_ratio``, ``decision`` (``kept`` or
+        value is missing or printed too coarsely, and none is known to be too much, is neither), ``coarse`` (how many
+        runs are neither because of the digits that their ``tool`` prints), ``kept_ratio``, ``decision`` (``kept`` or
         ``broken`` when all runs are, else ``undecided``), ``broken_by`` (columns that broke it in any run), the worst
         value of each objective's column, named as in ``latency_p99_worst_s``, and ``throughput_rps``, the mean over the
         runs, where they have it.
@@ -89,16 +91,20 @@ def summarise_objectives(
     _checked(runs, objectives, load)
     check_points(runs, [load])
     values = runs[[objective.column for objective in objectives]].astype(float)
-    over = values.gt([objective.maximum for objective in objectives], axis=1)
+    maxima = [objective.maximum for objective in objectives]
+    printed = pd.DataFrame({column: half_digit(runs, column) for column in values}, runs.index)
+    over = (values - printed).gt(maxima, axis=1)
     judged = pd.DataFrame(
         {
             load: runs[load].to_numpy(),
             "broken": over.any(axis=1).to_numpy(),
-            "kept": values.le([objective.maximum for objective in objectives], axis=1).all(axis=1).to_numpy(),
+            "kept": (values + printed).le(maxima, axis=1).all(axis=1).to_numpy(),
         }
     )
+    judged["coarse"] = values.notna().all(axis=1).to_numpy() & ~judged["broken"] & ~judged["kept"]
     groups = judged.groupby(load)
-    table = pd.DataFrame({"runs": groups.size(), "kept": groups["kept"].sum(), "broken": groups["broken"].sum()})
+    counted = {name: groups[name].sum() for name in ("kept", "broken", "coarse")}
+    table = pd.DataFrame({"runs": groups.size(), **counted})
     table["kept_ratio"] = table["kept"] / table["runs"]
     table["decision"] = np.select(
         [table["kept"] == table["runs"], table["broken"] == table["runs"]], ["kept", "broken"], "undecided"
@@ -188,6 +194,7 @@ def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> 
 def _undecided(row: Any, load: str) -> str:
     unknown = row.runs - row.kept - row.broken
     known = f", and {unknown} cannot be judged" if unknown else ""
+    known += f" ({row.coarse} of them because their digits are too coarse)" if row.coarse else ""
     return f"{row.kept} of {row.runs} runs keep it at {load} = {row.load:g}{known}: undecided"
 
 
