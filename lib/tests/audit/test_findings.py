@@ -65,7 +65,8 @@ def test_every_rule_is_explained_without_markup():
             "How to fix it",
             "When to ignore it",
         ], name
-        assert explanation.fault.endswith(".") and " ".join(text.split()).startswith(f"{name}: {explanation.fault}"), name
+        opening = f"{name}: {explanation.fault}"
+        assert opening.endswith(".") and " ".join(text.split()).startswith(opening), name
         lines = [line for line in to_text(explanation.blocks(), 10_000).splitlines() if not line.startswith("    ")]
         assert all(line.count("`") % 2 == 0 for line in lines), name
         prose = re.sub("`[^`]+`", "", "\n".join(lines))
