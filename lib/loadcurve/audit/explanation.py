@@ -40,7 +40,7 @@ class Explanation:
     fault : str
         What was found and what follows from it, in a sentence; each finding quotes it.
     sections : mapping of str to str
-        Heading -> Markdown; text before the first heading has the heading "".
+        Heading -> Markdown.
 
     Examples
     --------
@@ -61,12 +61,10 @@ class Explanation:
         for need in rule.needs:
             records.setdefault(need.record, []).append(need.what)
         needs = [": ".join(filter(None, (", ".join(what), record))) for record, what in records.items()]
-        about: list[Block] = [*markdown_blocks(self.sections.get("", ""))]
-        about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [
             Paragraph(rule.name, self.fault),
             Paragraph("", rule.question),
-            *about,
+            *(Section(heading, markdown_blocks(text)) for heading, text in self.sections.items()),
             Grid(["severity", "when"], [[*one] for one in rule.severities.items()], "Severities", left=2),
             *([Grid(["limit", "value", "reason"], limits, "Limits", left=3)] if limits else []),
             Items("Needs", needs, numbered=True),
@@ -74,19 +72,11 @@ class Explanation:
 
 
 def explain(rule: Rule) -> Explanation:
-    """Return the explanation of a rule, from the docstring of its module.
-
-    Examples
-    --------
-    >>> from loadcurve.audit import all_rules
-    >>> explain(all_rules()["unfinished-run"]).rule.question
-    'Did the run end as planned?'
-    """
+    """Return the explanation of a rule, from the docstring of its module."""
     text = inspect.cleandoc(sys.modules[rule.find.__module__].__doc__ or "")
     first, _, rest = text.partition("\n\n")
-    parts = _HEADING.split(f"\n{rest}")
-    pairs = [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
-    sections = {heading: body.strip("\n") for heading, body in pairs if body.strip()}
+    parts = _HEADING.split(rest)
+    sections = {heading: body.strip("\n") for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
     return Explanation(rule, plain_markup(first.replace("\n", " ")), sections)
 
 

@@ -80,8 +80,8 @@ def test_a_docstring_becomes_sections_and_blocks():
     assert isinstance(found[1], Grid) and found[1].rows == [["1", "`x`"]]
     assert found[2:] == [Code("$ ss -s"), Items("", ["one more", "two"])]
     rule = all_rules()["unfinished-run"]
-    blocks = Explanation(rule, "It ended.", {"": "First.", "Why it happens": "A limit."}).blocks()
-    assert blocks[2] == Paragraph("", "First.") and blocks[3] == Section("Why it happens", [Paragraph("", "A limit.")])
+    blocks = Explanation(rule, "It ended.", {"Why it happens": "A limit."}).blocks()
+    assert blocks[2] == Section("Why it happens", [Paragraph("", "A limit.")])
     assert plain_markup("a_b ** 2 * c * d and **bold** `x`") == "a_b ** 2 * c * d and bold `x`"
     assert (
         plain_formula(r"\frac{X R}{N} \ge 0{,}9 \cdot \sqrt{n}, R^{2}_{\text{min}}") == "(X R) / N ≥ 0,9 · √(n), R²_min"
