@@ -294,9 +294,19 @@ def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
     assert str(found.verdict).startswith(capacity) and len(found.findings.query("severity == 'error'")) == 1
     first = analyse({"runs": runs.assign(errors_status=[100, 0, 0, 0, 0, 0, 100])})
     assert str(first.verdict) == "do not use: failed-requests in 2 of 7 runs"
-    assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
+    assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed")
     assert found.next_steps[0].startswith("Read the server's error log")
     assert "failed-requests" not in str(analyse({"runs": runs.assign(errors_status=1)}).verdict)
+
+
+def test_a_load_that_clients_could_not_reach_or_were_refused_at_is_no_capacity(scaling):
+    """`wrk -c64` under `ulimit -n 32` exits with 0 and prints a healthy rate; hey counts refused connections as failed."""
+    failing = [0] * 6 + [40]
+    for tool, share in (("wrk", 40 / 64), ("hey", 40 / 1040)):
+        runs = scaling["runs"].assign(tool=tool, requests=1000, errors_connect=failing, latency_p99_s=0.01)
+        found = analyse({"runs": runs}, objectives="p99=20ms").curves[0]
+        assert (found["capacity"].lo, found["capacity"].hi) == (32, 64), tool
+        assert found.levels["error_ratio"].iloc[-1] == pytest.approx(share)
 
 
 def test_no_interval_of_a_throughput_reaches_below_0():

@@ -108,7 +108,8 @@ def _failed(levels: pd.DataFrame, load: str) -> list[str]:
     at = levels[load].iloc[int(worst.argmax())]
     share = f"{100 * worst.max():.0f} %"
     return [
-        f"up to {share} of the requests failed (at {load} = {at:g}): throughput and response times hold failed requests"
+        f"up to {share} of the requests failed, or of the connections never opened (at {load} = {at:g}): throughput and "
+        "response times are not those of this load"
     ]
 
 
@@ -227,6 +228,9 @@ def _capacity(
     except LoadcurveError as error:
         found.missing[label] = str(error)
         return
+    if not any(objective.column == "error_ratio" for objective in objectives):
+        objectives = [*objectives, Objective("error_ratio", FEW_ERRORS)]  # a failed request meets no response time
+        runs = runs.assign(error_ratio=runs["error_ratio"].fillna(0.0))
     unit = "" if load == "connections" else "rps"
     lowest = capacity.summarise_objectives(runs, objectives, load=load).iloc[0]
     if lowest["coarse"] and not lowest["broken"]:

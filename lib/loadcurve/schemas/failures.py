@@ -117,8 +117,23 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     return own.where(own["sent"].notna()).set_axis(runs.index)
 
 
+def count_unopened(runs: pd.DataFrame) -> pd.Series:
+    """Return the connections of each run that never opened; missing where the tool counts them as failed requests.
+
+    Examples
+    --------
+    >>> count_unopened(pd.DataFrame({"tool": ["wrk", "ab"], "connections": 400, "errors_connect": 250})).tolist()
+    [250.0, nan]
+    """
+    tool, unopened, connections = _numbers(runs, "errors_connect", "connections")
+    apart = np.array(["connect" not in " ".join(_TOOLS.get(str(name), _OTHER)[:2]).split() for name in tool], bool)
+    return pd.Series(np.where(apart & (unopened <= connections), unopened, np.nan), runs.index)
+
+
 def error_ratio(runs: pd.DataFrame) -> pd.Series:
     """Return the share of the requests of each run that failed, from 0 to 1, by `count_failures`.
+
+    If a larger share of the connections never opened, that share: nobody was served on these.
 
     Examples
     --------
@@ -128,8 +143,9 @@ def error_ratio(runs: pd.DataFrame) -> pd.Series:
     >>> error_ratio(ab).tolist()
     [0.265]
     """
-    counts = count_failures(runs)
-    return counts["failed"] / counts["sent"]
+    counts, connections = count_failures(runs), _numbers(runs, "connections")[1]
+    never = np.divide(count_unopened(runs), connections, out=np.full(len(runs), np.nan), where=connections > 0)
+    return np.fmax(counts["failed"] / counts["sent"], never)
 
 
 def _numbers(runs: pd.DataFrame, *columns: str) -> list[np.ndarray]:
