@@ -32,7 +32,8 @@ class Shows(Section):
     """The counter that gives a fault away.
 
     The form of its figure follows from the table: a timeline where rows have a time; a curve over connections where the
-    runs have several levels, and over their order where several have one level; bars for one run.
+    runs have several levels, and over their order where several have one level; bars for one run; the distribution of
+    single requests.
     """
 
     table: str
@@ -52,9 +53,6 @@ class Shows(Section):
 
     limit: str = ""
     """Limit that is drawn as a line, ``RULE.LIMIT``; empty for none."""
-
-    distribution: bool = False
-    """Whether the shares of the values of the first column are shown, and not the values over time."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.table not in tables.SCHEMAS:

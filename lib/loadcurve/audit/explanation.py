@@ -14,15 +14,11 @@ from loadcurve.audit.rule import Rule
 from loadcurve.blocks import Block, Code, Grid, Items, Paragraph, Section
 from loadcurve.errors import LoadcurveError
 
-MEANING = "What it means"
-"""Heading of the section whose first sentence a finding quotes."""
-
 _HEADING = re.compile(r"^(\S.*)\n-{3,}[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"^```.*$")
 _LIST = re.compile(r"^(?:[*-]|\d+\.)\s+")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 _STRONG = re.compile(r"\*\*(?! )(.+?)(?<! )\*\*|(?<![\w*])\*(?! )([^*\n]+?)(?<! )\*(?![\w*])")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`“])")
 _FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 _SIGNS = {
     "cdot": "·", "times": "×", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "approx": "≈", "ne": "≠", "pm": "±",
@@ -42,28 +38,20 @@ class Explanation:
     rule : Rule
         Its question, severities, limits and needs are shown too.
     fault : str
-        What was found and what follows from it, in a sentence.
+        What was found and what follows from it, in a sentence; each finding quotes it.
     sections : mapping of str to str
-        Heading -> Markdown; text before the first heading has the heading "".
+        Heading -> Markdown.
 
     Examples
     --------
     >>> from loadcurve.audit import all_rules
-    >>> rule = all_rules()["unfinished-run"]
-    >>> Explanation(rule, "The run did not end.", {MEANING: "It is kept in data. It enters no curve."}).meaning
-    'It is kept in data.'
+    >>> explain(all_rules()["unfinished-run"]).fault
+    'The run did not end as planned, so it is no point of a curve.'
     """
 
     rule: Rule
     fault: str
     sections: Mapping[str, str]
-
-    @property
-    def meaning(self) -> str:
-        """First sentence of what a finding means; empty if the docstring has no such section."""
-        blocks = markdown_blocks(self.sections.get(MEANING, ""))
-        text = next((block.text for block in blocks if isinstance(block, Paragraph)), "")
-        return _SENTENCE.split(text, maxsplit=1)[0]
 
     def blocks(self) -> list[Block]:
         """Return everything a reader may want to know about the rule."""
@@ -73,12 +61,10 @@ class Explanation:
         for need in rule.needs:
             records.setdefault(need.record, []).append(need.what)
         needs = [": ".join(filter(None, (", ".join(what), record))) for record, what in records.items()]
-        about: list[Block] = [*markdown_blocks(self.sections.get("", ""))]
-        about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [
-            Paragraph(rule.name, rule.question),
-            Paragraph("", self.fault),
-            *about,
+            Paragraph(rule.name, self.fault),
+            Paragraph("", rule.question),
+            *(Section(heading, markdown_blocks(text)) for heading, text in self.sections.items()),
             Grid(["severity", "when"], [[*one] for one in rule.severities.items()], "Severities", left=2),
             *([Grid(["limit", "value", "reason"], limits, "Limits", left=3)] if limits else []),
             Items("Needs", needs, numbered=True),
@@ -86,19 +72,11 @@ class Explanation:
 
 
 def explain(rule: Rule) -> Explanation:
-    """Return the explanation of a rule, from the docstring of its module.
-
-    Examples
-    --------
-    >>> from loadcurve.audit import all_rules
-    >>> explain(all_rules()["unfinished-run"]).rule.question
-    'Did the run end as planned?'
-    """
+    """Return the explanation of a rule, from the docstring of its module."""
     text = inspect.cleandoc(sys.modules[rule.find.__module__].__doc__ or "")
     first, _, rest = text.partition("\n\n")
-    parts = _HEADING.split(f"\n{rest}")
-    pairs = [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
-    sections = {heading: body.strip("\n") for heading, body in pairs if body.strip()}
+    parts = _HEADING.split(rest)
+    sections = {heading: body.strip("\n") for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
     return Explanation(rule, plain_markup(first.replace("\n", " ")), sections)
 
 

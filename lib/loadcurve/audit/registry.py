@@ -91,7 +91,7 @@ def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSett
         counted = (findings["rule"] == name) & findings["severity"].isin(["warning", "error"])
         findings.loc[counted, ["severity", "advice"]] = ["ignored", reason]
     wrong = findings["severity"].isin(["error", "warning", "ignored"])
-    meanings = {name: explain(rules[name]).meaning or None for name in findings.loc[wrong, "rule"].unique()}
+    meanings = {name: explain(rules[name]).fault for name in findings.loc[wrong, "rule"].unique()}
     findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
     levels = runs_by_level(of_runs) if (findings["severity"] == "error").any() else pd.DataFrame()
     if len(levels):

@@ -31,7 +31,7 @@ def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -
     if clean is not None and shows.table in clean:
         parts = [_counter(shows, clean).assign(clean=True), *parts]
     shown = pd.concat(parts, ignore_index=True)
-    if (shown["axis"] == "time").all() and shows.table not in ("tcp", "server", "requests"):
+    if (shown["axis"] == "time").all() and shows.table not in ("tcp", "server"):
         shown = pd.concat([*_load(tables), shown], ignore_index=True)
     return shown.reindex(columns=COLUMNS)
 
@@ -40,10 +40,8 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
     rows = _beside_corrected(tables) if shows.by == "corrected" else tables[shows.table]
     for name, value in shows.where.items():
         rows = rows[rows[name].astype(str) == str(value)]
-    if shows.distribution:
-        return _distribution(rows[shows.columns[0]].astype(float).dropna())
     if shows.table == "requests":
-        return _requests(rows)
+        return _distribution(rows[shows.columns[0]].astype(float).dropna())
     rows = rows.dropna(subset=[shows.by]) if shows.by else rows
     axis, x = _axis(rows, shows.by)
     parts = []

@@ -29,7 +29,6 @@ MACROS = {
     "gallery": "rules:gallery_html",
     "modules_table": "interface:modules_markdown",
     "raw_files_table": "raw_files:index_markdown",
-    "rule": "rules:rule_markdown",
     "looks": "rules:looks_html",
     "recipes": "laboratory:recipes_markdown",
     "designs": "laboratory:designs_markdown",

@@ -18,9 +18,6 @@ _CODE = re.compile(r"`([^`]+)`|[^`]+|`")
 NOTEBOOK = "21_planted_faults"
 """Notebook that publishes a figure and a finding for each rule."""
 
-BEFORE_LOOKS = ("", "What it means", "Why it happens")
-"""Parts of a rule's docstring that come before the part about how its fault looks."""
-
 
 def gallery_html() -> str:
     """Return a picture of the fault of each rule, by family: a link with the rule's name and question."""
@@ -44,10 +41,9 @@ def _card(rule: Rule) -> str:
     return f'<li><a href="{rule.name}.html">{drawing}{words}</a></li>'
 
 
-def rule_markdown(name: str) -> str:
-    """Return a rule's question, the conditions of each severity, its limits and what it needs, as Markdown."""
-    rule = all_rules()[name]
-    lines = [f"**{rule.question}**", "", "| severity | when |", "|---|---|"]
+def _conditions(rule: Rule) -> str:
+    """Return the conditions of each severity of a rule, its limits and what it needs, as Markdown."""
+    lines = ["| severity | when |", "|---|---|"]
     lines += [f"| {severity} | {when} |" for severity, when in rule.severities.items()]
     if rule.limits:
         lines += ["", "| limit | value | reason |", "|---|---|---|"]
@@ -58,19 +54,12 @@ def rule_markdown(name: str) -> str:
 
 
 def page_markdown(rule: Rule) -> str:
-    """Return the page of a rule: the parts of its docstring, how its fault looks, and its severities and limits."""
+    """Return the page of a rule: the fault, the parts of its docstring, how the fault looks, severities and limits."""
     explained = explain(rule)
-    parts = [f"# {rule.name}", f"**{rule.question}**", explained.fault]
-    parts += [_section(name, explained.sections[name]) for name in BEFORE_LOOKS if name in explained.sections]
-    parts += [f'{{{{ looks("{rule.name}") }}}}']
-    parts += [_section(name, text) for name, text in explained.sections.items() if name not in BEFORE_LOOKS]
-    parts += ["## Severities and limits", rule_markdown(rule.name).partition("\n\n")[2]]
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _section(heading: str, text: str) -> str:
-    text = text.replace("``", "`")
-    return f"## {heading}\n\n{text}" if heading else text
+    sections = [f"## {heading}\n\n{text.replace('``', '`')}" for heading, text in explained.sections.items()]
+    parts = [f"# {rule.name}", f"**{explained.fault}**", rule.question, *sections[:2]]  # meaning and cause
+    parts += [f'{{{{ looks("{rule.name}") }}}}', *sections[2:], "## Severities and limits", _conditions(rule)]
+    return "\n\n".join(parts) + "\n"
 
 
 def looks_html(name: str, link: Callable[[str], str]) -> str:

@@ -33,21 +33,14 @@ def test_segments_sent_stand_for_the_load_where_no_request_was_timed():
     assert values(shown, "panel", "value")[:2] == [["Segments sent [1/s]", 500.0], ["Segments sent [1/s]", 100.0]]
 
 
-def test_single_requests_give_throughput_and_percentiles_of_each_second():
-    """Two responses end in the first second and one in the second."""
-    requests = pd.DataFrame({"offset_s": [0.0, 0.1, 0.9], "latency_s": [0.2, 0.4, 0.3]})
-    shown = summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests})
+def test_single_requests_show_the_load_of_each_second():
+    """Two responses end in the first second, one in the second, none in the third, and one in the fourth."""
+    requests = pd.DataFrame({"offset_s": [0.0, 0.1, 0.9, 0.7], "latency_s": [0.2, 0.4, 0.3, 2.4]})
+    shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), by="cpu"), {"cpu": CPU, "requests": requests})
     of = dict(list(shown.groupby("panel")))
-    assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 2.0], [1.5, 1.0]]
-    of_p50 = of["Response time [s]"].query("series == 'p50'")
-    assert of_p50["value"].tolist() == pytest.approx([0.3, 0.3])
-
-
-def test_a_second_without_a_response_has_no_throughput_and_no_response_time():
-    requests = pd.DataFrame({"offset_s": [0.0, 0.1], "latency_s": [0.2, 2.4]})
-    of = dict(list(summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests}).groupby("panel")))
-    assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 1.0], [1.5, 0.0], [2.5, 1.0]]
-    assert of["Response time [s]"].query("series == 'p99'")["value"].isna().tolist() == [False, True, False]
+    assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 2.0], [1.5, 1.0], [2.5, 0.0], [3.5, 1.0]]
+    times = of["Response time [s]"].query("series == 'p50'")["value"]
+    assert times.tolist() == pytest.approx([0.3, 0.3, float("nan"), 2.4], nan_ok=True)
 
 
 def test_a_series_of_a_count_names_what_is_counted():
@@ -73,7 +66,7 @@ def test_repeats_of_one_load_are_shown_in_the_order_of_their_start():
 
 def test_a_distribution_has_the_share_of_each_class():
     requests = pd.DataFrame({"latency_s": [0.001] * 3 + [1.0]})
-    shown = summarise_shown(Shows("requests", ("latency_s",), distribution=True), {"requests": requests})
+    shown = summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests})
     assert shown["value"].iloc[[0, -1]].tolist() == [0.75, 0.25] and shown["value"].sum() == 1
     assert (set(shown["axis"]), len(shown)) == ({"class"}, 40)
     assert shown["x"].iloc[0] * shown["x"].iloc[-1] == pytest.approx(0.001)  # of their ends: 1 ms and 1 s

@@ -126,6 +126,7 @@ FIRST = {
     "gate": "guides/gate_a_build",
     "GitHub Actions": "guides/gate_a_build",
     "retransmissions": "rules/retransmissions",
+    "coordinated omission": "rules/coordinated-omission",
     "wrk": "reference/formats/wrk.html",
     "ab": "reference/formats/ab.html",
     "JMeter": "reference/formats/jmeter.html",

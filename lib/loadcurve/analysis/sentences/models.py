@@ -15,7 +15,7 @@ _FITS = 0.1  # residual with which a law counts as near a level
 
 
 def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, curve: str = "") -> str:
-    """Where throughput comes near its ceiling 1/D, where the two bounds cross, and what the load there costs.
+    """Where the two bounds cross, and what the load there costs.
 
     Parameters
     ----------
@@ -30,19 +30,13 @@ def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, c
     --------
     >>> runs = pd.DataFrame({"connections": [1, 2, 4], "throughput_rps": [100.0, 190.0, 200.0]})
     >>> bounds_caption(runs, *(Estimate(x, x, x, 0.95, "given") for x in (0.005, 2.0)), "cpu")
-    'Throughput of cpu reaches 90 % of its ceiling 1/D (200 requests/s) at 2 connections; N*, where the bounds cross, \
-is 2. Beyond N*, requests must queue; it is no limit for the load. At 2 connections, nearest to N*, throughput is 95 % of the \
-highest and N/X is 1.05 times R_min.'
+    'The bounds of cpu cross at N* = 2; the ceiling 1/D is 200 requests/s. Beyond N*, requests must queue; it is \
+no limit for the load. At 2 connections, nearest to N*, throughput is 95 % of the highest and N/X is 1.05 times R_min.'
     """
-    means = runs.groupby("connections")["throughput_rps"].mean()
-    near = means.index[means >= _NEAR / demand.value]
-    reached = f"at {connections_words(near[0])}" if len(near) else "at no measured load"
-    ceiling = shown(1 / demand.value, "rps")
-    return (
-        f"Throughput{of_curve(curve)} reaches {percent(_NEAR)} of its ceiling 1/D ({ceiling}) {reached}; "
-        f"N*, where the bounds cross, is {shown(saturation.value, '')}. "
-        + saturation_words(means.reset_index(), saturation.value, demand.value * saturation.value)
-    )
+    means = runs.groupby("connections")["throughput_rps"].mean().reset_index()
+    costs = saturation_words(means, saturation.value, demand.value * saturation.value)
+    cross = f"cross at N* = {shown(saturation.value, '')}; the ceiling 1/D is {shown(1 / demand.value, 'rps')}"
+    return f"The bounds{of_curve(curve)} {cross}. {costs}"
 
 
 def gain_caption(gain: pd.DataFrame, enough: float = _NEAR, curve: str = "") -> str:

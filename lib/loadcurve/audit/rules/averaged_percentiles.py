@@ -2,9 +2,8 @@
 
 What it means
 -------------
-All percentiles of a run are the arithmetic means of those of the other runs at the same load.  It is no run, but a
-row of averages, and a mean of percentiles is no percentile of anything: if one of two equal runs has a 99th
-percentile of 10 ms and the other of 1,000 ms, that of all responses is about 1,000 ms and not 505 ms.
+Such a row of averages is no run: if one of two equal runs has a 99th percentile of 10 ms and the other of 1,000 ms,
+that of all responses is about 1,000 ms and not 505 ms.
 
 Why it happens
 --------------

@@ -3,7 +3,6 @@
 What it means
 -------------
 The server sends with the congestion control `bbr` over a veth pair, and a response takes more than one TCP segment.
-The throughput is then limited by BBR's pacing timer, not by the server or by any link.
 
 Why it happens
 --------------

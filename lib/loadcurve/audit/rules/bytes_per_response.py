@@ -2,12 +2,11 @@ r"""The bytes on the interface do not fit the responses: rate and bytes are not 
 
 What it means
 -------------
-Requests and bytes per second are not of the same responses, or other traffic used the link. Bytes per second of
-the interface over requests per second are the bytes of one response. A response of $F$ bytes with a header of
-$H$ bytes makes $P = \lceil (F + H) / 1448 \rceil$ TCP segments and $F + H + 66\,P$ bytes in frames: 14
-Ethernet, 20 IP and 32 TCP with time stamps for each segment (RFC 894, RFC 9293, RFC 7323). An interface that
-counts what the sender hands over as one packet, up to 45 segments, counts fewer headers; the least is $F + H +
-66\,\lceil P / 45 \rceil$. Fewer bytes than that are impossible. Many more mean that something else was sent.
+Bytes per second of the interface over requests per second are the bytes of one response. A response of $F$ bytes with a
+header of $H$ bytes makes $P = \lceil (F + H) / 1448 \rceil$ TCP segments and $F + H + 66\,P$ bytes in frames: 14
+Ethernet, 20 IP and 32 TCP with time stamps for each segment (RFC 894, RFC 9293, RFC 7323). An interface that counts
+what the sender hands over as one packet, up to 45 segments, counts fewer headers; the least is $F + H + 66\,\lceil P /
+45 \rceil$. Fewer bytes than that are impossible. Many more mean that something else was sent.
 
 Why it happens
 --------------

@@ -2,8 +2,7 @@
 
 What it means
 -------------
-Throughput jumped or drifted by more than 10 % within the run.  Its mean lies between the levels and describes none of
-them, and its percentiles mix two systems.
+The jump or the drift is more than 10 %. The percentiles of the run mix two systems.
 
 Why it happens
 --------------

@@ -2,8 +2,8 @@
 
 What it means
 -------------
-The monitors of two hosts saw the same load at different times, or no sample of a host lies within the load.  Samples
-of that host are then assigned to the wrong seconds: what it shows as idle may be the time before the load.
+The monitors of two hosts saw the same load at different times, or no sample of a host lies within the load: what a host
+shows as idle may be the time before the load.
 
 Why it happens
 --------------

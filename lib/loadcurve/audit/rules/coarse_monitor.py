@@ -2,10 +2,9 @@
 
 What it means
 -------------
-Too few samples of a monitor lie within the load, its first and its last second left out, to show a resource that was
-saturated for a short time.  Ten samples are enough; in a shorter load, 70 % of those that an interval of 1 s would
-give, and at least one, which a load of 2 s rarely has.  A mean over 10 s shows a resource that was saturated for one
-second as 10 % busy, so rules about saturation can miss it.
+Ten samples within the load, its first and its last second left out, are enough; in a shorter load, 70 % of those that
+an interval of 1 s would give, and at least one, which a load of 2 s rarely has. A mean over 10 s shows a resource that
+was saturated for one second as 10 % busy, so rules about saturation can miss it.
 
 Why it happens
 --------------

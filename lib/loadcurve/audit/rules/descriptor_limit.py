@@ -2,10 +2,9 @@
 
 What it means
 -------------
-A process reached its limit of open files, and could open no further connection.  Each connection takes one descriptor,
-each proxied connection two.  The rule looks for three traces: the error in the generator's output or in the server's
-log; connections requested from one generator against its recorded limit; and descriptors that `pidstat -v` counted
-against that limit.
+Each connection takes one descriptor, each proxied connection two. The rule looks for three traces: the error in the
+generator's output or in the server's log; connections requested from one generator against its recorded limit; and
+descriptors that `pidstat -v` counted against that limit.
 
 Why it happens
 --------------

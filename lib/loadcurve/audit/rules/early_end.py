@@ -2,10 +2,9 @@
 
 What it means
 -------------
-The tool stopped before the requested time, or started fewer requests than requested.  What it measured is mostly the
-start, when connections are opened and caches are cold, and it overlaps less with the monitors than the plan says.  The
-rule compares the measured duration with the requested one (`Running 10s test` of wrk, `seconds` of `run.json`), and
-requests started with requests asked for.
+What it measured is mostly the start, when connections are opened and caches are cold, and it overlaps less with the
+monitors than the plan says. The rule compares the measured duration with the requested one (`Running 10s test` of wrk,
+`seconds` of `run.json`), and requests started with requests asked for.
 
 Why it happens
 --------------

@@ -2,10 +2,10 @@
 
 What it means
 -------------
-The tool counts closed connections as responses.  ab calls a request complete when its connection ends, also without a
-single byte: `Complete requests: 200`, `Failed requests: 0`, `Total transferred: 0 bytes`, and 25,000 requests/s.  The
-shortest response of HTTP/1 has 16 bytes (`HTTP/1.1 200` and two line ends), of HTTP/2 9 bytes (RFC 9113, section 4.1).
-So fewer bytes for each response are certainly not responses.
+ab calls a request complete when its connection ends, also without a single byte: `Complete requests: 200`, `Failed
+requests: 0`, `Total transferred: 0 bytes`, and 25,000 requests/s. The shortest response of HTTP/1 has 16 bytes
+(`HTTP/1.1 200` and two line ends), of HTTP/2 9 bytes (RFC 9113, section 4.1). So fewer bytes for each response are
+certainly not responses.
 
 If only some replies of ab are empty, the totals show them: equal responses of $h$ bytes of header and $b$ of body make
 $m h$ and $m b$ bytes, so their number $m$ divides both totals; the rule takes the largest such number.  In one

@@ -2,8 +2,7 @@
 
 What it means
 -------------
-A level has fewer than three runs.  With one run there is no interval at all, and a difference between two levels may
-be the difference between two moments.
+With one run there is no interval at all, and a difference between two levels may be the difference between two moments.
 
 Why it happens
 --------------

@@ -2,8 +2,8 @@
 
 What it means
 -------------
-The tool ran longer than requested.  Throughput is the number of responses over the whole time, so it contains seconds
-in which the tool waited and sent nothing.  Monitors that ran for the planned time saw another load than the mean.
+Throughput is the number of responses over the whole time, so it contains seconds in which the tool waited and sent
+nothing. Monitors that ran for the planned time saw another load than the mean.
 
 Why it happens
 --------------

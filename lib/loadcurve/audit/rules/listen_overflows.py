@@ -1,14 +1,13 @@
-"""The kernel dropped handshakes at a listening socket, so some connections opened a second or more late.
+"""The kernel dropped handshakes because an accept queue was full, so some connections opened a second late or later.
 
 What it means
 -------------
-The kernel dropped handshakes because the accept queue of a listening socket was full. If a SYN was dropped, the client
-repeats it after 1 s, so the maximum response time shows this step; the next ones follow after 2 s and 4 s, or since
-Linux 6.5 after 1 s each at first (`tcp_syn_linear_timeouts`). If the last segment of the handshake was dropped, the
-client believes that it is connected, and repeats its request after 0.2 s and more. `ListenOverflows` counts full
-queues, `ListenDrops` counts all drops at listening sockets, the overflows among them (Linux, `net/ipv4/tcp_ipv4.c`).
-The counters see every drop; `ss`, which the rule `full-accept-queue` uses, sees a queue only at the instant of a
-snapshot.
+If a SYN was dropped, the client repeats it after 1 s, so the maximum response time shows this step; the next ones
+follow after 2 s and 4 s, or since Linux 6.5 after 1 s each at first (`tcp_syn_linear_timeouts`). If the last segment of
+the handshake was dropped, the client believes that it is connected, and repeats its request after 0.2 s and more.
+`ListenOverflows` counts full queues, `ListenDrops` counts all drops at listening sockets, the overflows among them
+(Linux, `net/ipv4/tcp_ipv4.c`). The counters see every drop; `ss`, which the rule `full-accept-queue` uses, sees a queue
+only at the instant of a snapshot.
 
 Why it happens
 --------------

@@ -12,9 +12,9 @@ when the ports will be used up.
 
 Why it happens
 --------------
-The generator opens a connection for each request (`ab` without `-k`, `wrk -H 'Connection: close'`), or the server
-closes each connection.  A proxy without keep-alive to its servers has the same limit towards each of them; its error
-log then says `(99: Cannot assign requested address) while connecting to upstream`.
+The side that closes first keeps TIME_WAIT.  The generator opens a connection for each request and closes it, at times
+before the server does (`wrk -H 'Connection: close'`).  A proxy that closes first has the same limit towards each of its
+servers; its error log then says `(99: Cannot assign requested address) while connecting to upstream`.
 
 How to fix it
 -------------
@@ -25,7 +25,7 @@ before the next run.
 
 When to ignore it
 -----------------
-If the server closes connections first, as with `ab` without `-k`, TIME_WAIT is on the server and takes no local port;
+If the server closes first, as with `ab` without `-k` and nginx as proxy, TIME_WAIT is there and takes no local port;
 a run that opened more connections than there are ports within 60 s shows this.  If tcp_tw_reuse is 1, and
 on the loopback interface also by default (2, since Linux 4.19), ports in TIME_WAIT are reused; the rule is silent about
 them where it knows the setting.

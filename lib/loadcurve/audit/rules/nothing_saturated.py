@@ -2,9 +2,8 @@
 
 What it means
 -------------
-Throughput no longer rises with the load, yet no processor, disk or link that was watched is close to its limit.
-Something limits it all the same, and the data do not show what. Until it is known, the highest throughput is not the
-capacity of the server's hardware.
+No processor, disk or link that was watched is close to its limit. Until the limit is known, the highest throughput is
+not the capacity of the server's hardware.
 
 Why it happens
 --------------

@@ -2,8 +2,7 @@
 
 What it means
 -------------
-Throughput swings by more than ±10 % with one period.  The mean of a run then depends on how many periods fit into it,
-and the high percentiles of the response time belong to the slow half of each period.
+Throughput swings by more than ±10 %. The high percentiles of the response time belong to the slow half of each period.
 
 Why it happens
 --------------

@@ -2,9 +2,8 @@
 
 What it means
 -------------
-Processes outside the run used the processors that server, balancer or generator ran on. Their share is missing from the
-capacity, so throughput is too low, and response times include waits for them. A saturated processor is then no
-property of the server: repeats at a quiet time differ.
+The share of processes outside the run is missing from the capacity, so throughput is too low, and response times
+include waits for them. A saturated processor is then no property of the server: repeats at a quiet time differ.
 
 Why it happens
 --------------

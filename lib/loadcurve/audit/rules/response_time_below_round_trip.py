@@ -2,10 +2,10 @@ r"""The mean response time is below one round trip, so it is not the time of who
 
 What it means
 -------------
-The mean is not that of whole responses over this network. A request travels to the server and its response
-back, so no response time is below the round-trip time of its connection, and the mean $R$ is at least the
-smallest round trip of all connections. The kernel measures round trips of TCP segments (RFC 6298); `ss -ti`
-prints the smallest one as `minrtt`. A mean below it was not measured from request to response.
+A request travels to the server and its response back, so no response time is below the round-trip time of its
+connection, and the mean $R$ is at least the smallest round trip of all connections. The kernel measures round
+trips of TCP segments (RFC 6298); `ss -ti` prints the smallest one as `minrtt`. A mean below it was not measured
+from request to response.
 
 Why it happens
 --------------

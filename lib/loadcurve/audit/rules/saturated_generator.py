@@ -2,9 +2,9 @@
 
 What it means
 -------------
-A generator that uses its whole processor cannot send more requests. The highest throughput of the curve is then a
-lower bound of the server's capacity. Response times include the wait for the generator: wrk starts timing when it
-writes a request, and reads a response only when its thread gets to that connection.
+The highest throughput of the curve is then a lower bound of the server's capacity. Response times include the wait for
+the generator: wrk starts timing when it writes a request, and reads a response only when its thread gets to that
+connection.
 
 Why it happens
 --------------

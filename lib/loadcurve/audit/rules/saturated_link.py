@@ -2,8 +2,7 @@
 
 What it means
 -------------
-A link that is used all the time sets the throughput: requests/s times bytes per response is its rate, whatever the
-server could do. Response times then contain the queue in front of the link.
+Requests/s times bytes per response is the rate of the link. Response times then contain the queue in front of the link.
 
 Why it happens
 --------------

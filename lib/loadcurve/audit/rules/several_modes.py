@@ -2,9 +2,8 @@ r"""The response times have several modes, so the mean is the response time of h
 
 What it means
 -------------
-The response times are bimodal: a fast and a slow kind of responses, each at least a tenth of all, with few between.
-The mean response time lies in the gap and is that of hardly any request, and a small change of the shares moves the
-median from one mode to the other.
+The response times are bimodal: a fast and a slow kind of responses, each at least a tenth of all, with few between. The
+mean response time lies in the gap, and a small change of the shares moves the median from one mode to the other.
 
 Why it happens
 --------------

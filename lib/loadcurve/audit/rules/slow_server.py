@@ -2,8 +2,8 @@
 
 What it means
 -------------
-One server takes more than one and a half times as long as the median of the others.  The mean of the run is then a
-mixture of two systems, and its high percentiles are those of the slow server alone.
+One server takes more than one and a half times as long as the median of the others. The high percentiles of the run are
+those of the slow server alone.
 
 Why it happens
 --------------

@@ -2,9 +2,8 @@
 
 What it means
 -------------
-The kernel handles a received packet in the softirq of the processor that took the interrupt of its queue. If one
-processor does this for all packets, it is the limit while the others are idle. The finding compares the processor
-with the most softirq time with the mean of the others.
+The kernel handles a received packet in the softirq of the processor that took the interrupt of its queue. The finding
+compares the processor with the most softirq time with the mean of the others.
 
 Why it happens
 --------------

@@ -2,10 +2,9 @@ r"""The rate of one unit is too small to compare with: n units serve more than n
 
 What it means
 -------------
-The throughput of one unit is too small to compare with. The efficiency of $n$ equal units (sockets, machines)
-is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity Planning”, 2007, chapter 4). Perfect copies have
-$E_n = 1$; sharing anything makes it smaller. Above 1 the baseline $X_1$ is too small: one unit was not measured
-at its best, or under the same conditions.
+The efficiency of $n$ equal units (sockets, machines) is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity
+Planning”, 2007, chapter 4). Perfect copies have $E_n = 1$; sharing anything makes it smaller. Above 1 the baseline
+$X_1$ is too small: one unit was not measured at its best, or under the same conditions.
 
 Why it happens
 --------------

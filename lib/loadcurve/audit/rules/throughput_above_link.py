@@ -2,12 +2,10 @@ r"""The responses fill the link or exceed it, so the throughput is the link's li
 
 What it means
 -------------
-Above the link's speed the throughput was not a sustained rate; near it, the link sets the throughput and not
-the server. A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response
-of $F + H$ bytes in $P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers
-for each segment, and 24 of preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC
-5180, appendix A.1). A rate above that is impossible as a sustained rate. Above 90 % the link sets the
-throughput, not the server.
+A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response of $F + H$ bytes in
+$P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers for each segment, and 24 of
+preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC 5180, appendix A.1). A rate above
+that is impossible as a sustained rate. Above 90 % the link sets the throughput, not the server.
 
 Why it happens
 --------------

@@ -2,10 +2,10 @@
 
 What it means
 -------------
-Some responses came after the tool's timeout, or never.  wrk counts a late response as a request and as a timeout, and
-leaves its time out of the mean, the maximum and every percentile (wrk 4.1.0, `src/wrk.c`, `response_complete`).  If
-more than 1 % are late, the printed 99 % line is certainly too low: the true 99th percentile is at least the timeout.
-The rule compares the share of late responses with the highest percentile that the tool printed.
+wrk counts a late response as a request and as a timeout, and leaves its time out of the mean, the maximum and every
+percentile (wrk 4.1.0, `src/wrk.c`, `response_complete`). If more than 1 % are late, the printed 99 % line is certainly
+too low: the true 99th percentile is at least the timeout. The rule compares the share of late responses with the
+highest percentile that the tool printed.
 
 Why it happens
 --------------

@@ -2,8 +2,7 @@
 
 What it means
 -------------
-At most loads, the repeats show neither that two variants differ nor that they agree within 5 %.  Any statement about
-which of them is faster, or that they are equal, is a guess.
+At most loads, the repeats show neither that two variants differ nor that they agree within 5 %. Neither may be stated.
 
 Why it happens
 --------------

@@ -2,9 +2,8 @@
 
 What it means
 -------------
-The throughput of the first seconds differs from that of the rest, and it moves the mean of the whole run by more than
-5 %.  The number that the generator printed is an average over two different systems: one that starts, and one that
-runs.
+The throughput of the first seconds differs from that of the rest, and it moves the mean of the whole run by more than 5
+%.
 
 Why it happens
 --------------

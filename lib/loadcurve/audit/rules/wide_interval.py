@@ -2,8 +2,7 @@
 
 What it means
 -------------
-The 95 % interval of the mean throughput of a level is wider than ±10 %.  A difference of less than that between two
-levels, or between two systems, cannot be distinguished from chance.
+The 95 % interval of the mean throughput of a level is wider than ±10 %. A smaller difference may be chance.
 
 Why it happens
 --------------
