@@ -1,6 +1,7 @@
 """Parts of one text, or files of one folder, as one `Parsed`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,38 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
         generators += len(parsed.tables.rows("runs")) if "runs" in parsed.tables else 0
     first = parts[0][1]
     return Parsed(first.tool, Tables({n: join(t) for n, t in collected.items()}), tuple(warnings), first.version)
+
+
+def without_fragments(parsed: Parsed) -> Parsed:
+    """Return what was parsed without runs that neither failed nor have a rate or a duration, beside one that has.
+
+    Such as the table of status codes that a script shows before the whole report.
+    """
+    runs = parsed.tables.rows("runs") if "runs" in parsed.tables else ()
+    if not isinstance(runs, Sequence) or len(runs) < 2 or not any(_has(run, "throughput_rps") for run in runs):
+        return parsed
+    fragments = {
+        run["generator"]
+        for run in runs
+        if not (_has(run, "throughput_rps") or _has(run, "duration_s") or run.get("status", "finished") != "finished")
+    }
+    if not fragments:
+        return parsed
+    kept = {}
+    for name in parsed.tables:
+        rows = parsed.tables.rows(name)
+        if isinstance(rows, Sequence):
+            kept[name] = [row for row in rows if row.get("generator") not in fragments]
+        else:
+            kept[name] = rows[~rows["generator"].isin(fragments)] if "generator" in rows else rows
+    number = f"{len(fragments)} parts of reports" if len(fragments) > 1 else "1 part of a report"
+    warning = f"{number} without a rate or a duration left out: a whole report is in the same text"
+    return replace(parsed, tables=Tables(kept), warnings=(*parsed.warnings, warning))
+
+
+def _has(row: Mapping, name: str) -> bool:
+    value = row.get(name)
+    return value is not None and value == value
 
 
 def join(parts: "Sequence[pd.DataFrame | Rows]") -> "pd.DataFrame | Rows":
