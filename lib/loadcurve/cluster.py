@@ -79,17 +79,19 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
     LoadcurveError
         When the scheduler does not respond.
     """
+    import dask
     import distributed  # takes 0.4 s
 
     with contextlib.ExitStack() as stack:
         if scheduler == LOCAL:
+            folder = stack.enter_context(temporary_folder())
+            stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))  # of the scheduler and workers
             scheduler = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=workers or processors(),
                     threads_per_worker=1,
                     dashboard_address=_NO_DASHBOARD,
                     worker_dashboard_address=_NO_DASHBOARD,
-                    local_directory=str(stack.enter_context(temporary_folder())),
                     silence_logs=logging.CRITICAL,  # an interrupt, which is no fault, logs errors of several processes
                     preload=[__name__],
                 )

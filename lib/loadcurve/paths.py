@@ -152,9 +152,9 @@ def is_own_file(path: Path, *, follow: bool = False) -> bool:
     return path.is_file() and (follow or not leads_out_of(os.path.realpath(path.parent), path))
 
 
-def check_own_file(path: Path) -> Path:
+def check_own_file(path: Path, folder: Path | None = None) -> Path:
     """Return the path of a file in a folder; raise `ParseError` for a link that leads out of the folder."""
-    if leads_out_of(os.path.realpath(path.parent), path):
+    if leads_out_of(os.path.realpath(folder or path.parent), path):
         raise ParseError(0, "a file of this folder (copy it here)", "a link that leads out of it", str(path))
     return path
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
-from loadcurve.wording import parse_form
+from loadcurve.wording import parse_form, with_interval
 
 Quantity = Estimate | float | str | tuple[Estimate | float, str]
 """A number in SI units, with or without an interval and a format; a truth value; or a short text."""
@@ -17,8 +17,8 @@ Quantity = Estimate | float | str | tuple[Estimate | float, str]
 def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
     """Return a quantity as ``values.json`` holds it: its text, and for a number its value in SI units and its unit.
 
-    An Estimate also has the ends of its interval, its level, its method, and its warnings.  A number that is not finite
-    is None.
+    An Estimate also has its text with the interval (``shown``), the ends of the interval, its level, its method, its
+    warnings, and how many repeats it rests on.  A number that is not finite is None.
 
     Examples
     --------
@@ -39,9 +39,12 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
     if isinstance(quantity, str):
         return {"text": quantity}
     if isinstance(quantity, Estimate):
+        value, lo, hi = (format_quantity(end, unit, digits) for end in (quantity.value, quantity.lo, quantity.hi))
+        known = math.isfinite(quantity.lo) and not math.isnan(quantity.hi)
         return {
             **_number(quantity.value, unit, digits),
-            "interval": _interval(quantity.lo, quantity.hi, unit, digits),
+            "shown": with_interval(value, lo, hi) if known else value,
+            "repeats": quantity.repeats,
             "lo": _finite(quantity.lo),
             "hi": _finite(quantity.hi),
             "level": quantity.level,
@@ -57,12 +60,3 @@ def _number(value: float, unit: str, digits: int) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
-    """Return an interval as text; empty if it has neither end."""
-    if math.isfinite(lo + hi):
-        return f"{format_quantity(lo, unit, digits)} to {format_quantity(hi, unit, digits)}"
-    if math.isfinite(lo) and math.isinf(hi):
-        return f"{format_quantity(lo, unit, digits)} or more, without an upper end"
-    return ""

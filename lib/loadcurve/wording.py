@@ -1,5 +1,6 @@
 """Sentences with placeholders for quantities: captions of figures, and the evidence of claims."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
@@ -10,10 +11,19 @@ from loadcurve.units import UNITS, format_quantity, unit_of_column
 
 _FORMAT = re.compile(r"\+?,?(\.[0-9]{1,2})?[defg%]?")  # a width would allow 900 million blanks
 _MOST_DIGITS = 17  # of a float
+_WITH_UNIT = re.compile(r"([−+]?[0-9][0-9.,]*)(.*)", re.DOTALL)
+
+FEWEST_REPEATS = 3
+"""A number that rests on fewer is not quoted in a sentence: a table may show it, with how many there are."""
 
 
 def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
-    """Replace each ``{name}`` of a sentence by its quantity, shown with its unit.
+    """Replace each ``{name}`` of a sentence by its quantity, shown with its unit; an Estimate also with its interval.
+
+    Raises
+    ------
+    LoadcurveError
+        When a quantity is missing or has an unknown format, or an Estimate rests on fewer than `FEWEST_REPEATS`.
 
     Examples
     --------
@@ -28,6 +38,22 @@ def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
         raise LoadcurveError(f"quantity {missing} must be given for the text {text!r}, got none") from None
     except ValueError as error:
         raise LoadcurveError(f"placeholders of {text!r} must be {{name}} or {{name:format}}, got: {error}") from None
+
+
+def with_interval(text: str, lo: str, hi: str) -> str:
+    """Return a number with its interval; a unit that all three have is shown once.
+
+    Examples
+    --------
+    >>> with_interval("−25.3 %", "−32.3 %", "−17.7 %"), with_interval("1.02 s", "980 ms", "1.06 s")
+    ('−25.3 [−32.3 to −17.7] %', '1.02 s [980 ms to 1.06 s]')
+    """
+    found = [_WITH_UNIT.fullmatch(one) for one in (text, lo, hi)]
+    units = {one[2] for one in found if one}
+    if all(found) and len(units) == 1:
+        value, least, most = (one[1] for one in found if one)
+        return f"{value} [{least} to {most}]{units.pop()}"
+    return f"{text} [{lo} to {hi}]" if hi != "∞" else f"{text} [{lo} or more]"
 
 
 def parse_form(form: str) -> tuple[str | None, int]:
@@ -47,6 +73,12 @@ def parse_form(form: str) -> tuple[str | None, int]:
 def _shown(name: str, quantity: Any, form: str) -> str:
     if isinstance(quantity, str):
         return quantity
+    if hasattr(quantity, "repeats"):  # an Estimate, which a layer above defines
+        if (repeats := quantity.repeats) is not None and repeats < FEWEST_REPEATS:
+            least = f"at least {FEWEST_REPEATS} repeats to be quoted in a sentence"
+            raise LoadcurveError(f"{name} must rest on {least}, got {repeats}: show it in a table")
+        value, lo, hi = (_shown(name, end, form) for end in (quantity.value, quantity.lo, quantity.hi))
+        return value if math.isnan(quantity.lo + quantity.hi) else with_interval(value, lo, hi)
     if not form or form.partition(" ")[0] in UNITS:
         unit, digits = parse_form(form or "3")
         return format_quantity(float(quantity), unit or unit_of_column(f"_{name}"), digits)

@@ -325,7 +325,7 @@ def answers():
         ("a", "raw", "yes"),
         ("a", "one_change", "partly"),
         ("b", "raw", "no"),
-        ("b", "one_change", "not checkable"),
+        ("b", "one_change", "not checked"),
     ]
     return pd.DataFrame(rows, columns=["report", "item", "answer"])
 
@@ -1269,7 +1269,7 @@ def test_plot_intervals():
 def test_plot_checklist():
     ax = draw("plot_checklist")
     marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
-    assert marks == {"yes": [[0, 0]], "partly": [[0, 1]], "no": [[1, 0]], "not checkable": [[1, 1]]}
+    assert marks == {"yes": [[0, 0]], "partly": [[0, 1]], "no": [[1, 0]], "not checked": [[1, 1]]}
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["raw", "one change"]
     assert len({(line.get_marker(), line.get_fillstyle()) for line in ax.lines}) == 4  # told apart without colour
 
@@ -1284,7 +1284,7 @@ def test_plot_acceptance():
 
 
 def test_an_answer_without_a_mark_is_refused():
-    with pytest.raises(ValueRuleError, match="answer must be one of yes, partly, no, not checkable, got 'maybe'"):
+    with pytest.raises(ValueRuleError, match="answer must be one of yes, partly, no, not checked, got 'maybe'"):
         plots.plot_checklist(pd.DataFrame({"report": ["A"], "item": ["raw"], "answer": ["maybe"]}))
 
 

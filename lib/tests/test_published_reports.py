@@ -367,7 +367,11 @@ def test_a_report_is_read_in_its_folder_alone(report, name):
     (folder / "raw/a.txt").write_text("Total: 5\n")
     (folder / name).unlink()
     (folder / name).symlink_to("/etc/passwd")
-    with pytest.raises(LoadcurveError, match=f"{name}: expected a file of this folder, got a link that leaves it$"):
+    if name == "source.yml":  # without it, a folder as any other
+        said = f"not read: {folder}: expected files of this folder, got 1 link out of it (source.yml)"
+        assert [said in warning for warning in read(folder).warnings].count(True) == 1
+        return
+    with pytest.raises(LoadcurveError, match=f"{name}: expected a file of this folder .*, got 'a link that leads out"):
         read(folder)
     (folder / name).unlink()
     os.mkfifo(folder / name)

@@ -390,7 +390,7 @@ def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents, in
     assert read(tmp_path / "out" / f"requests.{form}")["user_agent"].tolist() == agents
 
 
-@pytest.mark.parametrize("value", [3, None, b"a.txt", pd.DataFrame()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [3, None, b"a.txt", pd.Series(dtype=float)], ids=lambda value: type(value).__name__)
 @in_one_test("name", ["analyse", "audit", "describe_study", "parse", "read", "read_curves", "read_machine",
                       "read_published_tables", "read_warnings"])  # fmt: skip
 def test_an_argument_of_a_type_that_is_not_accepted_is_one_line_that_says_what_is(name, value):

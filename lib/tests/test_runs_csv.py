@@ -1,5 +1,6 @@
 """A published table as CSV: one run in each row, checked cell by cell."""
 
+import pandas as pd
 import pytest
 from conftest import ROOT
 
@@ -96,3 +97,28 @@ def test_published_folders_and_other_csv_files_are_not_taken_for_it(tmp_path):
     copy = tmp_path / "a.csv"
     copy.write_bytes(jmeter.read_bytes())
     assert loadcurve.read(copy).tool == "jmeter"
+
+
+def test_a_table_of_ones_own_needs_no_file_and_words_in_it_are_never_pooled(tmp_path):
+    """Twelve rows of two servers, as a script collects them: two curves of finished runs, from a DataFrame and a CSV."""
+    rows = [(server, n, 100.0 * n**0.9) for server in ("nginx", "caddy") for n in (1, 2, 4)]
+    runs = pd.DataFrame(rows, columns=["server", "connections", "throughput_rps"], index=[0, 1, 2] * 2)
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    for given in (runs, {"runs": runs}, tmp_path / "runs.csv"):
+        found = loadcurve.analyse(given)
+        assert [curve.variant for curve in found.curves] == ["server=caddy", "server=nginx"]
+        assert found.verdict.severity == "warning" and loadcurve.audit(given).verdict == found.verdict
+    assert "file" not in str(loadcurve.analyse(runs))
+
+
+@pytest.mark.parametrize(
+    ("columns", "lacks"),
+    [
+        ({"c": [1], "rps": [2.0]}, r"throughput_rps and connections or target_rate_rps, got 'c' \(write connections\?\)"),
+        ({"connections": [1]}, "the columns throughput_rps, got 'connections'$"),
+        ({"connections": [], "throughput_rps": []}, "a row for each run, got none"),
+    ],
+)
+def test_a_column_that_is_missing_is_named(columns, lacks):
+    with pytest.raises(LoadcurveError, match=f"^runs must have .*{lacks}"):
+        loadcurve.analyse(pd.DataFrame(columns))

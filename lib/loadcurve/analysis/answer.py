@@ -88,8 +88,9 @@ class Analysis:
         ended = "".join(f", {count} {name}" for name, count in status[status.ne("finished")].value_counts().items())
         tools = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
         named = ", ".join(f"{count} of {tool}" for tool, count in tools.value_counts(sort=False).items())
+        named = f" ({named})" if runs["tool"].notna().any() else ""
         others = ", ".join(name for name in self.tables if name not in ("runs", "latency", "factors", "histogram"))
-        number = f"{len(runs)} run{'s' * (len(runs) != 1)} ({named}){ended}"
+        number = f"{len(runs)} run{'s' * (len(runs) != 1)}{named}{ended}"
         return number + (f"; also read: {others}" if others else "")
 
     def blocks(self, draw: Draw | None = None) -> list[Block]:
@@ -179,7 +180,7 @@ def _value(curve: Curve, name: str) -> str:
 
 
 def analyse(
-    data: "str | Path | Sequence[str | Path] | Parsed | Mapping[str, pd.DataFrame]",
+    data: "str | Path | Sequence[str | Path] | Parsed | pd.DataFrame | Mapping[str, pd.DataFrame]",
     *,
     objectives: str | Objective | Iterable[str | Objective] = (),
     factors: Factors = None,
@@ -192,9 +193,10 @@ def analyse(
 
     Parameters
     ----------
-    data : str, pathlib.Path, several of them, Parsed or mapping of str to pandas.DataFrame
-        A file or a folder; several, whose runs are never averaged; what `loadcurve.read` returns; or tables by name, of
-        which only ``runs`` is required: all others add to the answer.
+    data : str, pathlib.Path, several of them, Parsed, pandas.DataFrame or mapping of str to pandas.DataFrame
+        A file or a folder; several, whose runs are never averaged; what `loadcurve.read` returns; a table ``runs``; or
+        tables by name, of which only ``runs`` is required: all others add to the answer.  Words in further columns of
+        ``runs``, such as ``server``, are levels of factors.
     objectives : str, Objective, or several of them
         Such as ``p99=200ms`` (`parse_objective`); a load counts as capacity if every run at it keeps all of them.
     factors : mapping of str to str, path or GivenFactors, optional
@@ -223,7 +225,7 @@ def analyse(
     """
     asked = _objectives(objectives)  # before minutes of reading
     paths: Sequence[str | Path] = ()
-    if isinstance(data, Parsed | Mapping):
+    if isinstance(data, Parsed | pd.DataFrame | Mapping):
         parsed = as_parsed(data)
     else:
         paths = _paths(data)
@@ -261,7 +263,7 @@ def analyse(
 
 def _paths(data: "str | Path | Sequence[str | Path]") -> Sequence[str | Path]:
     """Return one path or several as a sequence; anything else is refused."""
-    accepted = "a path, several paths, what loadcurve.read returns, or a mapping of names to tables"
+    accepted = "a path, several paths, what loadcurve.read returns, a table of runs, or a mapping of names to tables"
     check_type("data", data, str | Path | Sequence, accepted)
     paths = [data] if isinstance(data, str | Path | bytes) else data
     for path in paths:

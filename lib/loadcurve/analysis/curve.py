@@ -7,6 +7,7 @@ import pandas as pd
 
 from loadcurve.analysis.bottlenecks import bottleneck_grid
 from loadcurve.analysis.cells import level_cells, objective_words, result_cells
+from loadcurve.analysis.sentences.levels import saturation_words
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.models import Fit
 from loadcurve.stats import Estimate
@@ -108,6 +109,9 @@ class Curve:
             level = f"{self.results[0].estimate.level:.0%} interval".replace("%", " %")
             cells = [result_cells(result.label, result.estimate, result.unit) for result in self.results]
             blocks.append(Grid(["quantity", "value", level], cells, "Results", left=3))
+        if "saturation" in self:
+            costs = saturation_words(self.levels, self["saturation"].value, self["latency_min"].value)
+            blocks.append(Paragraph("Around N*", costs))
         if self.bottleneck:
             blocks += [Paragraph("Bottleneck", self.bottleneck), bottleneck_grid(self.bottlenecks)]
         notes = dict.fromkeys(warning for result in self.results for warning in result.estimate.warnings)

@@ -27,6 +27,7 @@ MIN_BOUND_LEVELS = 4
 """Fewest levels from which N* is computed: two for each of R_min and D."""
 _NEAR_MOST = 1.1  # of the highest throughput measured, above which the peak of a law is no result
 _FLAT = 0.10  # relative range of throughput within which a curve has no shape; repeats of one load scatter by as much
+_HIGHEST = 1.05  # the highest of several means lies above their plateau by as much as repeats of one load scatter
 _SAME_LATENCY = 0.05  # relative difference of N/X at two loads below which no request waits for another
 _WAITING_TOOLS = ("gatling", "jmeter", "k6", "locust")  # their users may wait between two requests
 _IN_FLIGHT = 0.9  # share of the users with a request in flight below which they wait
@@ -265,7 +266,8 @@ def _limits(
         return pd.DataFrame(), pd.DataFrame(), ""
     first, best = ranked.iloc[0], levels.loc[levels["throughput_rps"].idxmax()]
     allowed = np.fmax(first["saturation_rps"], first["saturation_hi"])
-    if not best["throughput_rps"] > allowed:
+    may_be_scatter = best["throughput_rps"] <= _HIGHEST * allowed and best["throughput_lo"] <= allowed
+    if may_be_scatter or not best["throughput_rps"] > allowed:
         return demands, ranked, verdict
     watched = "" if usage[load].eq(best[load]).any() else ", where no monitor watched"
     found.missing["Bottleneck"] = (

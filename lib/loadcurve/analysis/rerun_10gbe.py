@@ -12,7 +12,7 @@ import pandas as pd
 from loadcurve import paths
 from loadcurve.analysis.settings import changes_of_settings
 from loadcurve.models import wire
-from loadcurve.stats import Estimate
+from loadcurve.stats import Estimate, find_mean
 from loadcurve.study import Study
 from loadcurve.study.records import read_study
 
@@ -75,7 +75,6 @@ _CHANGES = {
         "lighttpd_here": "lighttpd nginx", "apache_here": "apache nginx", "caddy_here": "caddy nginx",
         "haproxy_here": "haproxy_text nginx_text",
     },
-    "server_addresses": {"addresses_here": "four_addresses one_address", "kept_here": "kept one_address"},
     "nginx_names": {
         "few_names": "names_80 names_1", "many_names": "names_800 names_1", "most_names": "names_8000 names_1",
     },
@@ -177,6 +176,5 @@ def numbers_of_rerun(runs: Mapping[str, pd.DataFrame]) -> dict[str, Estimate | f
     for study, made in runs.items():
         changes = changes_of_settings(made, _CHANGES.get(study, {}))
         found |= {f"{name}_ratio": change for name, change in changes.items()}
-        means = made.groupby("variant")["throughput_rps"].mean()
-        found |= {f"{name}_mean_rps": float(mean) for name, mean in means.items()}
+        found |= {f"{name}_mean_rps": find_mean(rates) for name, rates in made.groupby("variant")["throughput_rps"]}
     return found

@@ -65,11 +65,11 @@ def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[s
 
     ``SETTING_miss_ratio`` is against ``model_rps``, ``SETTING_timeouts_ratio`` against RFC 5348.
     """
-    means = pd.concat([exchanges, transfers]).groupby("variant")["throughput_rps"].mean()
+    rates = pd.concat([exchanges, transfers]).groupby("variant")["throughput_rps"]
     missed = misses_of_model(exchanges) | misses_of_model(transfers)
     timeouts = misses_of_model(transfers, "timeouts_rps")
     return (
-        {f"{name}_rps": float(mean) for name, mean in means.items()}
+        {f"{name}_rps": find_mean(of) for name, of in rates}
         | {f"{name}_miss_ratio": miss for name, miss in missed.items()}
         | {f"{name}_timeouts_ratio": miss for name, miss in timeouts.items()}
     )

@@ -34,7 +34,8 @@ def rerun_one_connection(runs: pd.DataFrame, exact_from_s: float) -> tuple[pd.Da
     drawn : pandas.DataFrame
         ``run_id delay_s law measured_ratio``, for `loadcurve.plots.plot_law_by_delay`.
     numbers : dict
-        Lowest and highest end of the intervals of both ratios, and the bytes of a response.
+        ``in_flight_one``, X · R with the outermost ends of its intervals, as an Estimate; the ends ``delays_lo`` and
+        ``delays_hi`` of the other ratio; and the bytes of a response.
 
     Examples
     --------
@@ -56,7 +57,8 @@ def rerun_one_connection(runs: pd.DataFrame, exact_from_s: float) -> tuple[pd.Da
     exact = by_law[by_law["delay_s"] >= exact_from_s]
     size = (delays["received_bytes"] / delays["requests"]).astype(float)
     numbers = {"delays_lo": exact["lo"].min(), "delays_hi": exact["hi"].max(), "exact_from_s": exact_from_s}
-    numbers |= {"little_lo": by_little["lo"].min(), "little_hi": by_little["hi"].max()}
+    ends = by_little["lo"].min(), by_little["hi"].max()
+    numbers |= {"in_flight_one": Estimate(in_flight.mean(), *ends, 0.95, "mean of all runs, outermost ends by delay")}
     numbers |= {"shortest_ratio": by_law["measured_ratio"].iloc[0], "least_bytes": size.min(), "most_bytes": size.max()}
     return drawn.reset_index(drop=True), numbers
 
@@ -100,7 +102,9 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     lockstep = pool.assign(lockstep_ratio=pool["throughput_rps"] / alone.to_numpy())
     ends = stats.summarise_repeats(lockstep, by="threads", column="lockstep_ratio")
     numbers = {"measured_threads": optimum, "formula_threads": formula, "page_cpu_s": page_cpu, "wait_s": wait_s}
-    numbers |= {"threads_ratio": optimum.value / formula.value, "plateau_rps": 1 / plateau.value}
+    ratios = optimum.value / formula.value, optimum.lo / formula.hi, optimum.hi / formula.lo
+    ratio = Estimate(*ratios, 0.95, "outermost ratios of both intervals", optimum.warnings)
+    numbers |= {"threads_ratio": ratio, "plateau_rps": 1 / plateau.value}
     numbers |= {"near_threads": int(near["threads"].iloc[0]), "near_busy_ratio": stats.find_mean(near["busy_ratio"])}
     numbers |= {"near_share_ratio": stats.find_mean(near["throughput_rps"] * plateau.value)}
     numbers |= {"most_threads": int(busy.index[-1]), "busiest_ratio": busy.max()}
@@ -242,9 +246,9 @@ def rerun_orphans(runs: pd.DataFrame, sockets: pd.DataFrame) -> dict[str, Any]:
     for retries, rows in found.dropna(subset=["retries"]).groupby("retries"):
         life, limit, n = stats.find_mean(rows["lifetime_s"]), float(models.orphan_lifetime_s(retries)), f"{retries:.0f}"
         numbers |= {f"life_{n}_s": life, f"limit_{n}_s": limit, f"longer_{n}": life.value / limit}
-        numbers |= {f"orphans_{n}": rows["orphans"].mean()}
+        numbers |= {f"orphans_{n}": stats.find_mean(rows["orphans"])}
     numbers["orphans_without"] = found.loc[found["retries"].isna(), "orphans"].max()
-    return numbers | {"closed_per_s": found["closed_per_s"].mean()}
+    return numbers | {"closed_per_s": stats.find_mean(found["closed_per_s"])}
 
 
 def rerun_keep_alive(runs: pd.DataFrame, sockets: pd.DataFrame, tcp: pd.DataFrame, lost_s: float) -> dict[str, Any]:

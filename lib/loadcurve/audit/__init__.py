@@ -27,9 +27,9 @@ import sys
 
 from loadcurve.audit.called import Called
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
-from loadcurve.audit.claims import VERDICTS, judge_claims
+from loadcurve.audit.claims import VERDICTS, find_verdict, judge_claims
 from loadcurve.audit.deviation import summarise_deviation
-from loadcurve.audit.experiments import NOT_RERUN, judge_experiments
+from loadcurve.audit.experiments import NO_CLAIM, judge_experiments
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.observed import summarise_established, summarise_sockets
@@ -41,7 +41,7 @@ from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
 
 __all__ = [
     "ANSWERS",
-    "NOT_RERUN",
+    "NO_CLAIM",
     "VERDICTS",
     "AuditSettings",
     "Finding",
@@ -52,6 +52,7 @@ __all__ = [
     "Verdict",
     "all_rules",
     "answer_of_checks",
+    "find_verdict",
     "judge",
     "judge_claims",
     "judge_experiments",

@@ -39,7 +39,7 @@ class Shows(Section):
     """Name of a table."""
 
     columns: tuple[str, ...]
-    """Columns with numbers; each is a line or a bar."""
+    """Columns with numbers, or quotients such as ``received_bytes / requests``; each is a line or a bar."""
 
     where: dict[str, Any] = field(default_factory=dict)
     """Column → the value of the rows that are shown, such as ``cpu: all``."""
@@ -61,7 +61,8 @@ class Shows(Section):
             yield ValueRuleError("table", f"one of {', '.join(tables.SCHEMAS)}", self.table)
             return
         known = list(tables.SCHEMAS[self.table].columns)
-        for name in (*self.columns, *self.where, *filter(None, [self.by])):
+        columns = [part for column in self.columns for part in column.split(" / ")]
+        for name in (*columns, *self.where, *filter(None, [self.by])):
             if name not in known:
                 yield ValueRuleError("shows", f"columns of the table {self.table}", name)
         if not self.columns:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from loadcurve.errors import ValueRuleError
 
-ANSWERS = ("yes", "partly", "no", "not checkable")
+ANSWERS = ("yes", "partly", "no", "not checked")
 """What an item of the checklist can be answered with."""
 
 
@@ -16,10 +16,10 @@ def answer_of_checks(checks: Sequence[bool]) -> str:
     Examples
     --------
     >>> answer_of_checks([True, False]), answer_of_checks([])
-    ('partly', 'not checkable')
+    ('partly', 'not checked')
     """
     if not len(checks):
-        return "not checkable"
+        return "not checked"
     return "yes" if all(checks) else "partly" if any(checks) else "no"
 
 

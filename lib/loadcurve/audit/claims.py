@@ -1,85 +1,188 @@
-"""Verdicts on the claims of a report, from checks of numbers."""
+"""Verdicts on the claims of a report: one rule over the claimed quantity, its interval, and where it was measured."""
 
+import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.expressions import evaluate
-from loadcurve.wording import fill_text
+from loadcurve.stats import Estimate
+from loadcurve.wording import FEWEST_REPEATS, fill_text
 
+AGREES, EXPLAINED, DIRECTION = "agrees", "explained by a model", "same direction, other size"
+CONTRADICTED, NOT_TESTED = "contradicted", "not tested here"
 VERDICTS = {
-    "confirmed": "a check of the numbers agrees with the claim",
-    "explained": "it agrees, and a model gives the same from other numbers",
-    "contradicted": "a check of the numbers disagrees with the claim",
-    "not checkable": "the numbers allow no check",
+    AGREES: "the whole interval of the claimed quantity lies within what the wording allows",
+    EXPLAINED: "it agrees, and a model gives the same from other numbers",
+    DIRECTION: "the effect goes the claimed way; its size differs, or its interval does not decide",
+    CONTRADICTED: "the whole interval of the claimed quantity lies outside what the wording allows",
+    NOT_TESTED: "something else was measured, or elsewhere, or not precisely enough; what would test it is named",
 }
 """Each verdict, and when it is given."""
 
 
+class Judged(NamedTuple):
+    """A verdict, the quantity with its interval, the ends of what was claimed, and the sentences with the numbers."""
+
+    verdict: str
+    value: float
+    lo: float
+    hi: float
+    at_least: float
+    at_most: float
+    evidence: str
+
+
+NUMBERS = list(Judged._fields[1:-1])
+"""Columns of numbers in the tables of verdicts, in SI units."""
+
+
+def find_verdict(
+    measured: Estimate,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    *,
+    neutral: float = math.nan,
+    differs: bool = False,
+    universal: bool = False,
+    model: bool = False,
+) -> str:
+    """Return the verdict on a claim whose quantity was measured.
+
+    Parameters
+    ----------
+    measured : Estimate
+        The claimed quantity.  One that rests on fewer than three repeats, or has no interval, decides nothing.
+    at_least, at_most : float
+        What the wording of the claim allows: “300,000 and more” has no upper end.
+    neutral : float
+        Value without an effect: 0 of a change, 1 of a ratio.  NaN for an absolute quantity, such as a rate.
+    differs : bool
+        Whether it was measured on another system or under other conditions than those of the claim.  An absolute
+        quantity of another system decides nothing, and nothing measured there contradicts the claim.
+    universal : bool
+        Whether the claim is of any system, such as a law; then no system is another one.
+    model : bool
+        Whether a model gives the same from other numbers.
+
+    Examples
+    --------
+    >>> change = Estimate(-0.25, -0.32, -0.18, 0.95, "t", repeats=5)
+    >>> find_verdict(change, at_most=0), find_verdict(change, -0.12, -0.11, neutral=0, differs=True)
+    ('agrees', 'same direction, other size')
+    >>> find_verdict(Estimate(1267.0, 1250.0, 1280.0, 0.95, "t"), at_least=300e3, differs=True)
+    'not tested here'
+    """
+    lo, hi = measured.lo, measured.hi
+    if math.isnan(lo + hi) or (measured.repeats or FEWEST_REPEATS) < FEWEST_REPEATS:
+        return NOT_TESTED
+    here = universal or not differs
+    if at_least <= lo and hi <= at_most and (here or not math.isnan(neutral)):
+        return EXPLAINED if model else AGREES
+    if here and (hi < at_least or lo > at_most):
+        return CONTRADICTED
+    same_way = (at_least >= neutral and lo > neutral) or (at_most <= neutral and hi < neutral)
+    return DIRECTION if same_way else NOT_TESTED
+
+
 def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.DataFrame:
-    """Judge all claims of a report by their checks, and write the numbers into their evidence.
+    """Judge all claims of a report by `find_verdict`, and write the numbers into their evidence.
 
     Parameters
     ----------
     stated : pandas.DataFrame
-        One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim check
-        evidence because settles``.  `check` is a comparison of quantities (`loadcurve.expressions.evaluate`), such as
-        ``abs(counted / stated - 1) < 0.05 and failed == 0``; it is empty where the published numbers allow no check.
-        `evidence` and `because` have placeholders for quantities (`loadcurve.wording.fill_text`).
-    quantities : mapping of str to float or str
+        One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim measured
+        at_least at_most neutral scope differs instead evidence because settles``; `judge_row` says what they mean.
+    quantities : mapping of str to float, str or Estimate
         By name, in SI units: numbers of the report, and what models make of them.
 
     Returns
     -------
     pandas.DataFrame
-        ``claim section verdict evidence settles``, by the name of the claim, in the order of `stated`.
+        ``claim section verdict value lo hi at_least at_most evidence differs instead settles``, by the name of the
+        claim.
 
     Raises
     ------
     LoadcurveError
-        When a check or a sentence cannot be evaluated, a check shows no number, or a claim without a check names no
-        experiment; the text names the claim.
+        When a row cannot be judged; the text names the claim.
 
     Examples
     --------
-    >>> stated = pd.DataFrame({"name": ["rate"], "section": ["Test 1"], "claim": ["One connection makes 1/R."],
-    ...     "check": ["abs(counted_rps * response_s - 1) < 0.01"],
-    ...     "evidence": ["1 / {response_s} against {counted_rps}."], "because": [""], "settles": [""]})
-    >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc["rate"].tolist()
-    ['confirmed', '1 / 45.0 ms against 22.2 requests/s.']
+    >>> row = dict.fromkeys("at_least at_most neutral scope differs instead because settles".split(), "")
+    >>> row |= {"name": "rate", "section": "Test 1", "claim": "One connection makes 22 requests/s.", "measured":
+    ...     "counted_rps", "at_least": "21.5", "at_most": "22.5", "evidence": "{counted_rps} were counted."}
+    >>> judge_claims(pd.DataFrame([row]), {"counted_rps": 22.23})[["verdict", "evidence"]].loc["rate"].tolist()
+    ['agrees', '22.2 requests/s were counted.']
     """
-    judged = []
-    for claim in stated.itertuples(index=False):
-        try:
-            verdict, said = verdict_by_check(quantities, claim.check, claim.evidence, claim.because)
-            if not verdict and not claim.settles:
-                raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(claim.settles))
-        except LoadcurveError as error:
-            raise LoadcurveError(f"claim {claim.name!r}: {error}") from None
-        judged.append((claim.claim, claim.section, verdict or "not checkable", said, claim.settles))
-    names = pd.Index(stated["name"], name="name")
-    return pd.DataFrame(judged, names, ["claim", "section", "verdict", "evidence", "settles"]).astype("str")
+    rows = [
+        {**claim, **judge_row(f"claim {claim['name']!r}", claim, quantities)._asdict()}
+        for claim in stated.to_dict("records")
+    ]
+    columns = ["claim", "section", *Judged._fields, "differs", "instead", "settles"]
+    table = pd.DataFrame(rows, pd.Index(stated["name"], name="name"), columns)
+    return table.astype({name: float if name in NUMBERS else "str" for name in columns})
 
 
-def verdict_by_check(quantities: Mapping[str, Any], check: str, evidence: str, because: str) -> tuple[str, str]:
-    """Return the verdict of a check, empty without one, and the sentences with their numbers.
+def judge_row(what: str, row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
+    """Judge one row of ``claims.csv`` or ``experiments.csv``.
 
-    `because` turns “confirmed” into “explained”.
+    `measured` is the name of an Estimate or arithmetic of numbers (`loadcurve.expressions.evaluate`), and empty where
+    nothing that was claimed was measured; `at_least` and `at_most` are what the wording allows.  `neutral` and `scope`
+    (“any”) are those of `find_verdict`; `differs` says how system or conditions differ from the claim's, and `instead`
+    what was measured instead of the claimed quantity: then nothing is tested.  `evidence` and `because` have
+    placeholders (`loadcurve.wording.fill_text`); `because` is of a model.  A row that tests nothing needs `settles`,
+    the experiment that would.
     """
-    evidence, because = (fill_text(text, quantities) for text in (evidence, because))
-    said = f"{evidence} {because}".strip()
-    if not check:
-        return "", said
-    rule = "a comparison of quantities"
     try:
-        holds = evaluate(check, quantities)
+        return _judged(row, quantities)
     except LoadcurveError as error:
-        raise LoadcurveError(f"check must be {rule}, got {check[:200]!r}: {error}") from None
-    if not isinstance(holds, bool):
-        raise LoadcurveError(f"check must be {rule}, got {check!r}, which is {holds!r}")
-    if not re.search(r"\d", evidence):
-        raise ValueRuleError("evidence", "the numbers of the check", repr(evidence))
-    return "contradicted" if not holds else "explained" if because else "confirmed", said
+        raise LoadcurveError(f"{what}: {error}") from None
+
+
+def _judged(row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
+    said = " ".join(filter(None, (fill_text(row[name], quantities) for name in ("evidence", "because"))))
+    measured = _measured(row["measured"], quantities)
+    least, most, neutral = (
+        _number(name, row[name], quantities, missing)
+        for name, missing in {"at_least": -math.inf, "at_most": math.inf, "neutral": math.nan}.items()
+    )
+    verdict = NOT_TESTED
+    claimed = bool(row.get("claims", row.get("claim")))  # an experiment that was only announced claims nothing
+    if measured and claimed and not row["instead"]:
+        if not row["at_least"] + row["at_most"]:
+            raise ValueRuleError("at_least or at_most", "what the claim allows", "neither")
+        verdict = find_verdict(
+            measured, least, most, neutral=neutral, differs=bool(row["differs"]), universal=row["scope"] == "any",
+            model=bool(row["because"]),
+        )  # fmt: skip
+    if claimed and verdict == NOT_TESTED and not row["settles"]:
+        raise ValueRuleError("settles", "an experiment, as the claim is not tested", repr(row["settles"]))
+    if measured and not re.search(r"\d", said):
+        raise ValueRuleError("evidence", "the numbers of the verdict", repr(said))
+    known = (measured.value, measured.lo, measured.hi) if measured else (math.nan,) * 3
+    return Judged(verdict, *known, least, most, said)
+
+
+def _measured(text: str, quantities: Mapping[str, Any]) -> Estimate | None:
+    """Return a quantity with its interval; a number that was counted or printed is exact."""
+    if not text or isinstance(quantities.get(text), Estimate):
+        return quantities.get(text)
+    value = _number("measured", text, quantities, math.nan)
+    return Estimate(value, value, value, 0.95, "as printed or counted")
+
+
+def _number(name: str, text: str, quantities: Mapping[str, Any], missing: float) -> float:
+    if not text:
+        return missing
+    rule = "a quantity, or arithmetic of numbers"
+    try:
+        value = evaluate(text, {key: one for key, one in quantities.items() if not isinstance(one, Estimate)})
+    except LoadcurveError as error:
+        raise LoadcurveError(f"{name} must be {rule}, got {text[:200]!r}: {error}") from None
+    if isinstance(value, str | bool):
+        raise LoadcurveError(f"{name} must be {rule}, got {text!r}, which is {value!r}")
+    return value

@@ -5,14 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.claims import verdict_by_check
-from loadcurve.errors import LoadcurveError
-from loadcurve.stats import Estimate
+from loadcurve.audit.claims import (
+    AGREES, CONTRADICTED, DIRECTION, EXPLAINED, NOT_TESTED, NUMBERS, Judged, judge_row,
+)  # fmt: skip
 
-NOT_RERUN = "not rerun"
-"""Stands for the verdict of a rerun that is not recorded, or whose record is not judged."""
+NO_CLAIM = "no claim"
+"""Stands for both verdicts on an experiment of which the report concludes nothing, such as one that it announces."""
 
-_WEAKEST_FIRST = ("contradicted", "not checkable", "confirmed", "explained")
+_WEAKEST_FIRST = (CONTRADICTED, NOT_TESTED, DIRECTION, AGREES, EXPLAINED)
 
 
 def judge_experiments(
@@ -27,56 +27,35 @@ def judge_experiments(
     verdicts : mapping of str to str
         Verdict on each claim of the report by its name: the column ``verdict`` of `judge_claims`.
     quantities : mapping of str to float, str or Estimate
-        What was computed from the recorded reruns, by name, in SI units.  An Estimate ``x_rps`` also gives the ends of
-        its interval, as ``lo_x_rps`` and ``hi_x_rps``.
+        What was computed from the recorded reruns, by name, in SI units.
 
     Returns
     -------
     pandas.DataFrame
-        ``experiment title published rerun evidence study figure machine``, in the order of `stated`.  `published` is
-        the weakest verdict on the experiment's claims, in the order contradicted, not checkable, confirmed, explained;
-        without a claim nothing was published, and it is ``not checkable``.  `rerun` is the verdict of the check, as in
-        `judge_claims`; without a check it is ``not checkable`` where the row says why (`machine` or `evidence`),
-        otherwise `NOT_RERUN`.
+        ``experiment title published rerun value lo hi at_least at_most evidence differs instead study figure settles``.
+        `published` is the weakest verdict on the experiment's claims, in the order contradicted, not tested here, same
+        direction, agrees, explained; `rerun` is that of `find_verdict`.  Without a claim both are `NO_CLAIM`.
 
     Raises
     ------
     LoadcurveError
-        When a check or a sentence cannot be evaluated, or a check shows no number; the text names the experiment.
+        When a row cannot be judged; the text names the experiment.
 
     Examples
     --------
-    >>> row = {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "delays", "check":
-    ...     "abs(rate_rps * response_s - 1) < 0.03", "evidence": "{rate_rps} at {response_s}.", "because": "", "figure":
-    ...     "delays", "machine": ""}
-    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "explained"}, {"rate_rps": 99.0, "response_s": 0.01})
+    >>> row = dict.fromkeys("at_most neutral scope differs instead because settles".split(), "")
+    >>> row |= {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "delays", "figure": "a",
+    ...     "measured": "rate_rps", "at_least": "98", "evidence": "{rate_rps} at {response_s}."}
+    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, {"rate_rps": 99.0, "response_s": 0.01})
     >>> judged[["published", "rerun", "evidence"]].loc[0].tolist()
-    ['explained', 'confirmed', '99.0 requests/s at 10.0 ms.']
+    ['agrees', 'agrees', '99.0 requests/s at 10.0 ms.']
     """
-    known = _with_ends(quantities)
-    judged = []
-    for one in stated.itertuples(index=False):
-        try:
-            holds, said = verdict_by_check(known, one.check, one.evidence, one.because)
-        except LoadcurveError as error:
-            raise LoadcurveError(f"experiment {one.experiment!r}: {error}") from None
-        told = "not checkable" if one.machine or said else NOT_RERUN
-        published = _weakest([verdicts[name] for name in one.claims.split()])
-        judged.append((one.experiment, one.title, published, holds or told, said, one.study, one.figure, one.machine))
-    columns = ["experiment", "title", "published", "rerun", "evidence", "study", "figure", "machine"]
-    return pd.DataFrame(judged, columns=columns).astype("str")
-
-
-def _with_ends(quantities: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the quantities, with an Estimate as its value and the ends of its interval."""
-    found: dict[str, Any] = {}
-    for name, one in quantities.items():
-        ends = (
-            {name: one.value, f"lo_{name}": one.lo, f"hi_{name}": one.hi} if isinstance(one, Estimate) else {name: one}
-        )
-        found |= ends
-    return found
-
-
-def _weakest(verdicts: list[str]) -> str:
-    return min(verdicts, key=_WEAKEST_FIRST.index, default="not checkable")
+    rows = []
+    for one in stated.to_dict("records"):
+        claimed = [verdicts[name] for name in one["claims"].split()]
+        found = judge_row(f"experiment {one['experiment']!r}", one, quantities)
+        published, rerun = (min(claimed, key=_WEAKEST_FIRST.index), found.verdict) if claimed else (NO_CLAIM, NO_CLAIM)
+        rows.append({**one, **found._asdict(), "published": published, "rerun": rerun})
+    columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:], "differs", "instead", "study", "figure"]
+    table = pd.DataFrame(rows, columns=[*columns, "settles"])
+    return table.astype({name: float if name in NUMBERS else "str" for name in table})

@@ -1,6 +1,6 @@
 """What a rule means, for people who read its finding: the docstring of its module, in parts and without markup.
 
-The docstring begins with ``Rule ``name``: what holds when all is well``; its sections have underlined headings.
+The docstring begins with the fault in one sentence; its sections have underlined headings.
 """
 
 import difflib
@@ -41,8 +41,8 @@ class Explanation:
     ----------
     rule : Rule
         Its question, severities, limits and needs are shown too.
-    holds : str
-        What holds when all is well, in a sentence.
+    fault : str
+        What was found and what follows from it, in a sentence.
     sections : mapping of str to str
         Heading -> Markdown; text before the first heading has the heading "".
 
@@ -50,12 +50,12 @@ class Explanation:
     --------
     >>> from loadcurve.audit import all_rules
     >>> rule = all_rules()["unfinished-run"]
-    >>> Explanation(rule, "The run ended.", {MEANING: "It is kept in data. It enters no curve."}).meaning
+    >>> Explanation(rule, "The run did not end.", {MEANING: "It is kept in data. It enters no curve."}).meaning
     'It is kept in data.'
     """
 
     rule: Rule
-    holds: str
+    fault: str
     sections: Mapping[str, str]
 
     @property
@@ -77,7 +77,7 @@ class Explanation:
         about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [
             Paragraph(rule.name, rule.question),
-            Paragraph("", self.holds),
+            Paragraph("", self.fault),
             *about,
             Grid(["severity", "when"], [[*one] for one in rule.severities.items()], "Severities", left=2),
             *([Grid(["limit", "value", "reason"], limits, "Limits", left=3)] if limits else []),
@@ -96,11 +96,10 @@ def explain(rule: Rule) -> Explanation:
     """
     text = inspect.cleandoc(sys.modules[rule.find.__module__].__doc__ or "")
     first, _, rest = text.partition("\n\n")
-    holds = first.replace("\n", " ").partition(": ")[2] or first
     parts = _HEADING.split(f"\n{rest}")
     pairs = [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
     sections = {heading: body.strip("\n") for heading, body in pairs if body.strip()}
-    return Explanation(rule, plain_markup(holds[:1].upper() + holds[1:]), sections)
+    return Explanation(rule, plain_markup(first.replace("\n", " ")), sections)
 
 
 def rule_named(name: str, rules: Mapping[str, Rule]) -> Rule:

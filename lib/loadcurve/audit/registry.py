@@ -43,14 +43,14 @@ def all_rules() -> dict[str, Rule]:
     return found
 
 
-def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = None) -> Findings:
+def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSettings | None = None) -> Findings:
     """Return what every rule finds.
 
     Parameters
     ----------
-    data : mapping of str to pandas.DataFrame, Parsed, str or pathlib.Path
-        A file or folder, or the name of a study; what `loadcurve.read` returns; or tables by name, of which ``runs``
-        is required.  Columns that are not declared are ignored.
+    data : mapping of str to pandas.DataFrame, pandas.DataFrame, Parsed, str or pathlib.Path
+        A file or folder, or the name of a study; what `loadcurve.read` returns; a table ``runs``; or tables by name, of
+        which ``runs`` is required.
     settings : AuditSettings, optional
         Which rules run and with which limits; by default those of the study, over those of the loadcurve.toml in the
         working directory.

@@ -37,7 +37,7 @@ def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -
 
 
 def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
-    rows = tables[shows.table]
+    rows = _beside_corrected(tables) if shows.by == "corrected" else tables[shows.table]
     for name, value in shows.where.items():
         rows = rows[rows[name].astype(str) == str(value)]
     if shows.distribution:
@@ -49,7 +49,7 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
     parts = []
     for column in shows.columns:
         by = rows[shows.by].astype(str) if shows.by else pd.Series("", index=rows.index)
-        known = pd.DataFrame({"x": x, "by": by, "value": rows[column].astype(float)}).dropna(subset=["value"])
+        known = pd.DataFrame({"x": x, "by": by, "value": _values(rows, column)}).dropna(subset=["value"])
         names = [heading(column)] if len(shows.columns) > 1 or axis == "name" else []
         counted = bool(shows.by) and pd.api.types.is_integer_dtype(rows[shows.by])
         label = shows.by if len(shows.by) < 5 else heading(shows.by).lower() if counted else ""  # such as cpu 0
@@ -61,8 +61,30 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
         found = last.assign(name=last["series"], x=np.arange(len(last), dtype=float))
     label = shows.label or axis_label(shows.table, shows.columns[0])
     if axis == "name" and not shows.label and len(shows.columns) > 1:
-        label = axis_label(shows.table, shows.columns[0]).partition(" [")[2].rstrip("]") or "Count"
+        label = "Value" + axis_label(shows.table, shows.columns[0]).removeprefix(heading(shows.columns[0]))
+    label = label if label.endswith("]") else f"{label} [count]"
     return found.assign(panel=label, axis=axis, limit=_limit(shows.limit))
+
+
+def _values(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return the values of a column, or the quotient of two, such as ``received_bytes / requests``."""
+    over, _, under = column.partition(" / ")
+    return rows[over].astype(float) / (rows[under].astype(float) if under else 1.0)
+
+
+def _beside_corrected(tables: Tables) -> pd.DataFrame:
+    """Return the printed quantiles of a run, and those that count what each stall left out (wrk, ``stats_correct``).
+
+    A connection sends every E = N T / n on average.  While it waits L > 2 E, requests are due after E, 2 E, ...: they
+    would have taken L - E, L - 2 E, ....
+    """
+    latency, run = tables["latency"], tables["runs"].iloc[0]
+    took = tables["requests"]["latency_s"].astype(float).dropna().to_numpy()
+    every = float(run["connections"] * run["duration_s"] / run["requests"])
+    due = [np.arange(one - every, every, -every) for one in took[took > 2 * every]]
+    quantiles = np.quantile(np.concatenate([took, *due]), latency["quantile"].astype(float))
+    parts = latency.assign(corrected="reported"), latency.assign(corrected="corrected", latency_s=quantiles)
+    return pd.concat(parts, ignore_index=True)
 
 
 def _axis(rows: pd.DataFrame, by: str) -> tuple[str, pd.Series]:

@@ -37,5 +37,5 @@ def _faults(row: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
     """Yield what was expected and what was got for each broken rule of a row."""
     yield from ((f"a text as {name}", row[name].strip()) for name in _NEVER_EMPTY if not row[name].strip())
     yield from (("a name of claims.csv", name) for name in row["claims"].split() if name not in known)
-    if row["check"]:
-        yield from ((f"{name} beside the check", "") for name in ("evidence", "figure") if not row[name])
+    if row["measured"]:
+        yield from ((f"{name} beside what was measured", "") for name in ("evidence", "figure") if not row[name])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, printable
-from loadcurve.ingest.files import describe_links, files_of
+from loadcurve.ingest.files import files_of
 from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
@@ -55,19 +55,17 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
     that a launch made and that is gone has a row with the status ``missing``; for each difference from the manifest
-    (`loadcurve.study.manifest`) there is a warning.  Links out of the study are not read.
+    (`loadcurve.study.manifest`) there is a warning.  Links out of the study are read only with `follow`.
     """
     study = read_study(folder)
     parts = Parts()
     root = os.path.realpath(folder)
     runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    linked = (run for run in runs if leads_out_of(root, run) or leads_out_of(root, run / "run.json"))
-    if links := [] if follow else list(linked):
-        parts.warnings.append(f"not read: {describe_links(shown(folder), links)}")
-        runs = [run for run in runs if run not in links]
+    if not follow:
+        runs = [run for run in runs if not leads_out_of(root, run) and not leads_out_of(root, run / "run.json")]
     for found in each(functools.partial(_parts_of, study), runs):
         parts.add(found)
-    _note_gaps(folder, study, parts)
+    _note_gaps(folder, study, parts, follow=follow)
     return _ingested(parts, folder)
 
 
@@ -78,9 +76,9 @@ def read_gaps(folder: Path) -> Ingested:
     return _ingested(parts, folder, ["runs"])
 
 
-def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
+def _note_gaps(folder: Path, study: Study, parts: Parts, *, follow: bool = False) -> None:
     """Add a warning for each difference from the manifest, and a row for each missing run."""
-    for run_id, difference, reason in _gaps(folder, study):
+    for run_id, difference, reason in _gaps(folder, study, follow=follow):
         how = f"accepted in study.yml: {reason}" if reason else "or give a reason under audit.accept in study.yml"
         parts.warnings.append(f"{shown(folder / run_id)}: {difference}; {how}")
         if difference.startswith("missing"):
@@ -90,10 +88,10 @@ def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
         parts.sources["runs"].add(folder / MANIFEST)
 
 
-def _gaps(folder: Path, study: Study) -> Iterator[tuple[str, str, str]]:
+def _gaps(folder: Path, study: Study, *, follow: bool = False) -> Iterator[tuple[str, str, str]]:
     """Yield name, description, and the reason why the study accepts it, of each difference from the manifest."""
     held, reasons = {path.name: read_run(path).seal for path in run_folders(folder)}, accepted(study)
-    yield from ((name, difference, reasons.get(name, "")) for name, difference in gaps_of(folder, held))
+    yield from ((name, difference, reasons.get(name, "")) for name, difference in gaps_of(folder, held, follow=follow))
 
 
 def is_complete(folder: Path) -> bool:

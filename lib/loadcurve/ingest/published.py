@@ -46,12 +46,12 @@ def read_published(source: str, table: str) -> pd.DataFrame:
 
 def read_table(folder: Path, table: str) -> pd.DataFrame:
     """Read one table of a folder with a `source.yml`, as `read_published` does."""
-    from loadcurve.ingest.source_file import inside, read_source  # here, because most files and folders do not need it
+    from loadcurve.ingest.source_file import read_source  # here, because most files and folders do not need it
 
     declared = read_source(folder)[0].tables
     if table not in declared:
         raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
-    columns, path = declared[table], inside(folder, f"{table}.csv")
+    columns, path = declared[table], paths.check_own_file(folder / f"{table}.csv")
     where, lines = paths.shown(path), csv.reader(io.StringIO(read_text(path), newline=""))
     try:
         header, *rows = list(lines) or [[]]

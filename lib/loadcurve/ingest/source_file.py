@@ -1,6 +1,5 @@
 """`source.yml` of a published report: its tables, and which of its numbers belong to which declared table."""
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,11 +9,12 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from loadcurve.errors import LoadcurveError, ValueRuleError, refuse
+from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files.checked import built
 from loadcurve.files.document import Document, read_text
 from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.ingest.reads import record_reads
+from loadcurve.paths import check_own_file
 from loadcurve.schemas import SCHEMAS
 from loadcurve.section import Section, with_keys
 
@@ -48,7 +48,7 @@ class Source(Section):
 
 def read_source(folder: Path) -> tuple[Source, Document]:
     """Read and check the `source.yml` of a folder."""
-    path = inside(folder, "source.yml")
+    path = check_own_file(folder / "source.yml")
     record_reads([path])
     return _checked(read_text(path), path)
 
@@ -63,11 +63,3 @@ def _checked(text: str, path: Path) -> tuple[Source, Document]:
             known = f"one of the tables {', '.join(source.tables) or '(none)'}"
             raise document.fault(("declared", i, "rows_of"), known, one.rows_of)
     return source, document
-
-
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder."""
-    path = folder / name
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise LoadcurveError(f"{path}: expected a file of this folder, got a link that leaves it")
-    return path

@@ -15,12 +15,12 @@ _MARKS: dict[str, dict[str, Any]] = {
     "yes": {"marker": "o", "fillstyle": "full"},
     "partly": {"marker": "o", "fillstyle": "left"},
     "no": {"marker": "o", "fillstyle": "none"},
-    "not checkable": {"marker": "_", "fillstyle": "none"},
+    "not checked": {"marker": "_", "fillstyle": "none"},
 }
 _VERDICTS: dict[str, dict[str, Any]] = {
     "pass": {**_MARKS["yes"], "color": PALETTE[0]},
     "fail": {**_MARKS["no"], "color": PALETTE[1]},
-    "not checked": {**_MARKS["not checkable"], "color": COLOURS["limit"]},
+    "not checked": {**_MARKS["not checked"], "color": COLOURS["limit"]},
 }
 # A report's name is wrapped after this many letters, so that it does not run into the next column.
 _WRAP_AT = 10
@@ -58,7 +58,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(
             [reports.index(report) for report in rows["report"]],
             [items.index(item) for item in rows["item"]],
-            color=COLOURS["limit"] if answer == "not checkable" else PALETTE[0],
+            color=COLOURS["limit"] if answer == "not checked" else PALETTE[0],
             markerfacecoloralt="none",
             linestyle="none",
             markersize=9,

@@ -21,7 +21,7 @@ from loadcurve.reading.folder import no_files, read_each, read_matched
 from loadcurve.reading.published import SOURCE, read_published_tables
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
-from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, read_runs_csv
+from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, own_runs, read_runs_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,8 +112,8 @@ def read(
     return _read_folder(path, hints, factors) if in_a_folder else _read_checked_file(path, hints, factors)
 
 
-def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
-    """Return data as `read` returns them: read a path, and take tables by name as they are.
+def as_parsed(data: "str | Path | Parsed | pd.DataFrame | Mapping[str, pd.DataFrame]") -> Parsed:
+    """Return data as `read` returns them: read a path, and complete tables that no reader made (`own_runs`).
 
     Examples
     --------
@@ -122,8 +122,14 @@ def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parse
     """
     if isinstance(data, str | Path):
         return read(data)
-    check_type("data", data, Parsed | Mapping, "a path, what loadcurve.read returns, or a mapping of names to tables")
-    return data if isinstance(data, Parsed) else Parsed("", data)
+    if isinstance(data, Parsed):
+        return data
+    import pandas as pd
+
+    rule = "a path, what loadcurve.read returns, a table of runs, or a mapping of names to tables"
+    check_type("data", data, pd.DataFrame | Mapping, rule)
+    given = {"runs": data} if isinstance(data, pd.DataFrame) else data
+    return own_runs(given) if "runs" in given else Parsed("", given)
 
 
 def _read_study(path: Path, follow: bool) -> Parsed:

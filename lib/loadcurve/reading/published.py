@@ -30,7 +30,7 @@ from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.paths import data_name
+from loadcurve.paths import check_own_file, data_name
 from loadcurve.reading.recordings import recording_text
 from loadcurve.schemas import SCHEMAS
 
@@ -128,9 +128,7 @@ def _quotations(folder: Path) -> list[str]:
 
 
 def _raw(folder: Path, name: str) -> Parsed:
-    from loadcurve.ingest.source_file import inside
-
-    path, hints = inside(folder, f"raw/{name}"), Hints()
+    path, hints = check_own_file(folder / "raw" / name, folder), Hints()
     record_reads([path])
     parsed = parse_bytes(content(path, hints.max_bytes), str(path), hints, recording_text)
     checked = {t: tables.check(t, parsed.tables[t].assign(source=printable(str(path)))) for t in parsed.tables}

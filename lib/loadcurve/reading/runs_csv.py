@@ -1,15 +1,15 @@
-"""A CSV file whose columns are those of the table ``runs``: numbers that somebody published, or a table of ours."""
+"""A table of runs that no load generator printed: a CSV file, or a DataFrame, whose columns are those of ``runs``."""
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import ParseError, printable
+from loadcurve.errors import LoadcurveError, ParseError, check_type, printable
 from loadcurve.ingest.column_names import base_column, meant_column
 from loadcurve.ingest.fact_columns import broken_rule
 from loadcurve.ingest.files import content
@@ -55,7 +55,7 @@ def read_runs_csv(path: Path) -> Parsed:
         if len(cells) != len(header):
             raise ParseError(number, f"{len(header)} cells", ",".join(cells), where)
         named = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-        row = {}
+        row: dict[str, Any] = {name: value or None for name, value in named.items() if name not in known}
         for name in known:
             column, unit = columns[name]
             value = _value(named[name], declared[column], name, number, where)
@@ -66,7 +66,59 @@ def read_runs_csv(path: Path) -> Parsed:
     names = [row["run_id"] for row in rows]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise ParseError(names.index(twice) + 2, "another run_id for each row", str(twice), where)
-    return Parsed("", {"runs": tables.check("runs", pd.DataFrame(rows))}, tuple(_left_out(header, every)))
+    frame = pd.DataFrame(rows)
+    others = [name for name in header if name not in known]
+    found = {"runs": tables.check("runs", frame.drop(columns=others))}
+    if words := _words(frame[others]):
+        found["factors"] = tables.check("factors", _factors(frame, words))
+    return Parsed("", found, tuple(_left_out([name for name in header if name not in words], every)))
+
+
+def own_runs(given: Mapping[str, pd.DataFrame]) -> Parsed:
+    """Return tables whose runs no reader made: one finished run for each row, in base units.
+
+    A column of words that ``runs`` does not declare is a factor, unless it has another word in each row.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 8], "throughput_rps": [9.0, 7.0], "latency_mean_ms": 2, "server": "a"})
+    >>> own_runs({"runs": runs}).tables["runs"][["run_id", "status", "latency_mean_s"]].values.tolist()
+    [['row 0', 'finished', 0.002], ['row 1', 'finished', 0.002]]
+    """
+    check_type("runs", given["runs"], pd.DataFrame, "a DataFrame")
+    runs = given["runs"].rename(columns=str)
+    if "status" in runs:
+        return Parsed("", given)
+    columns = {name: base_column(name) for name in runs}
+    lacking = [names for names in _REQUIRED if not {column for column, _ in columns.values()} & set(names)]
+    if lacking or runs.empty:
+        meant = [f"{name!r}" + (f" (write {to}?)" if (to := meant_column(name)) not in ("", name) else "") for name in runs]
+        rule = " and ".join(" or ".join(names) for names in lacking)
+        needs = f"the columns {rule}, got {', '.join(meant) or 'none'}" if lacking else "a row for each run, got none"
+        raise LoadcurveError(f"runs must have {needs}")
+    declared = set(tables.columns("runs")["column"])
+    words = _words(runs[[name for name in runs if columns[name][0] not in declared]])
+    converted = {column: runs[name] * unit if unit != 1 else runs[name] for name, (column, unit) in columns.items()}
+    own = pd.DataFrame(converted).reset_index(drop=True).assign(status="finished")
+    own["run_id"] = own["run_id"] if "run_id" in own else [f"row {at}" for at in range(len(runs))]
+    found = dict(given) | {"runs": own}
+    if words and "factors" not in given:
+        found["factors"] = _factors(own, words)
+    return Parsed("", found, tuple(_left_out([name for name in runs if name not in words], list(found["runs"]))))
+
+
+_REQUIRED = (("throughput_rps",), ("connections", "target_rate_rps"))
+
+
+def _words(others: pd.DataFrame) -> list[str]:
+    """Return the columns whose words are levels: some rows have the same."""
+    numbers = others.apply(pd.to_numeric, errors="coerce")
+    return [name for name in others if numbers[name].isna().any() and 1 < others[name].nunique() < len(others)]
+
+
+def _factors(runs: pd.DataFrame, words: list[str]) -> pd.DataFrame:
+    long = runs.assign(study=runs.get("study")).melt(["study", "run_id"], words, "factor", "level")
+    return long.dropna(subset="level").astype({"level": str})
 
 
 def check_no_runs_csv(path: Path, error: ParseError) -> None:

@@ -75,7 +75,7 @@ RUNS = Table(
         "latency_corrected": truth("Whether the tool corrects response times for coordinated omission."),
         "latency_usable": truth(
             "Whether throughput times mean response time is within 10 % of the connections (Little's law); if not, the "
-            "response times are not those of this many connections (effective-concurrency). Missing: not checkable."
+            "response times are not those of this many connections (effective-concurrency). Missing: not checked."
         ),
         "latency_origin": name(
             "measured, if the tool timed responses; derived (N/X), if the mean was computed by Little's law."

@@ -1,15 +1,14 @@
 """Experiments of the published reports with both verdicts: on the page of each report, and all in one table."""
 
 from collections.abc import Callable
-from functools import partial
 
 import pandas as pd
 
 from loadcurve import paths
-from loadcurve.audit import NOT_RERUN
+from loadcurve.audit import NO_CLAIM
 from loadcurve.site import published
 from loadcurve.site.literal import literal
-from loadcurve.site.published_html import verdicts_text
+from loadcurve.site.published_html import settles_html, verdicts_text
 from loadcurve.site.raw_files import folders, page_of
 
 Link = Callable[[str], str]
@@ -32,14 +31,17 @@ def experiments_html(notebook: str, link: Link) -> str:
     """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
     shown = []
     for row in _rows(notebook).itertuples():
-        facts = [f"study: {_study_html(row, link)}"]
+        facts = [f"measured instead: {literal(row.instead)}"] if row.instead else []
+        facts += [f"differs from the claim: {literal(row.differs)}"] if row.differs else []
+        facts += [f"study: {_studies_html(row.study, link)}"]
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
+        verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
         shown.append(
             f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
-            f'<p><strong class="lc-verdict">{literal(row.published)}{_ARROW}{literal(row.rerun)}</strong> '
+            f'<p><strong class="lc-verdict">{literal(verdicts)}</strong> '
             f"{literal(row.title)} <span>{literal(row.experiment)}</span></p>\n"
-            f'{evidence}<p class="lc-facts">{"; ".join(facts)}</p>\n</div>'
+            f'{evidence}<p class="lc-facts">{"; ".join(facts)}</p>{settles_html(row.settles)}\n</div>'
         )
     return f'<div class="lc-experiments" id="experiments">\n{chr(10).join(shown)}\n</div>'
 
@@ -57,7 +59,7 @@ def experiments_index_html(link: Link) -> str:
                 f"<strong>{literal(row.experiment)}</strong> {literal(row.title)}",
                 literal(row.published),
                 literal(row.rerun),
-                _study_html(row, link),
+                _studies_html(row.study, link),
                 _figure_html(row, page),
             )
             shown = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True))
@@ -86,19 +88,17 @@ def _rows(notebook: str) -> pd.DataFrame:
     return published.read_rows(notebook, "experiments").fillna("")
 
 
-def _study_html(row, link: Link) -> str:
-    """Return each study of an experiment, with its raw files or the command that records it, and what it needs."""
-    shown = ", ".join(map(partial(_one_study_html, link=link, judged=row.rerun != NOT_RERUN), row.study.split()))
-    return f"{shown}; needs: {literal(row.machine)}" if row.machine else shown
+def _studies_html(names: str, link: Link) -> str:
+    """Return each study of an experiment, with its raw files or the command that records it."""
+    return ", ".join(_study_html(name, link) for name in names.split())
 
 
-def _one_study_html(name: str, link: Link, judged: bool) -> str:
+def _study_html(name: str, link: Link) -> str:
     if not (paths.studies() / name / "study.yml").is_file():
         return _to_launch(name, link)
-    named = literal(name)
     if name in folders(paths.build()):
-        named = f'<a href="{link(page_of(name).replace(".md", ".html"))}">{named}</a>'
-    return named if judged else f"{named} (recorded, not judged yet)"
+        return f'<a href="{link(page_of(name).replace(".md", ".html"))}">{literal(name)}</a>'
+    return literal(name)
 
 
 def _to_launch(name: str, link: Link) -> str:
@@ -111,4 +111,4 @@ def _to_launch(name: str, link: Link) -> str:
 def _figure_html(row, page: str) -> str:
     if row.figure:
         return f'<a href="{page}#figure-{literal(row.figure)}">{literal(row.figure.replace("_", " "))}</a>'
-    return "none" if row.machine else "none yet"
+    return "none"

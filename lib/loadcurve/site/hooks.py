@@ -17,6 +17,7 @@ from loadcurve.site.inputs import digest
 from loadcurve.site.literal import formula
 from loadcurve.site.navigation import add_pages
 from loadcurve.site.safety import check_links, remove_active, with_policy
+from loadcurve.site.weak_points import with_weak_points
 
 BUILD = Path("build")
 
@@ -84,7 +85,7 @@ def on_page_content(html, page, config, files):
     path = PurePosixPath(page.file.src_uri)
     if path.parts[0] != notebooks.FOLDER:
         check_links(page.file.src_uri, html)
-        return _with_formulas(html)
+        return _with_formulas(with_weak_points(page.file.src_uri, html))
     soup = BeautifulSoup(html, "html.parser")
     remove_active(soup)
     return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))

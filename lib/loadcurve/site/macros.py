@@ -14,7 +14,7 @@ MACROS = {
     "table": "published_html:table_html",
     "value": "published_html:value_html",
     "holds": "published_html:holds",
-    "interval": "published_html:interval_html",
+    "weak_points": "weak_points:weak_points_html",
     "claims": "published_html:claims_html",
     "verdicts": "experiments:verdicts_html",
     "reruns": "experiments:reruns_html",
@@ -57,9 +57,9 @@ def _macro(env: Any, where: str, extra: list[Callable[[str], str]]) -> Callable[
     """Return the macro that calls a function; an error is reported as one line that names the page."""
     module, _, function = where.partition(":")
 
-    def show(*names: str) -> Any:
+    def show(*names: str, **options: Any) -> Any:
         try:
-            return getattr(import_module(f"loadcurve.site.{module}"), function)(*names, *extra)
+            return getattr(import_module(f"loadcurve.site.{module}"), function)(*names, *extra, **options)
         except LoadcurveError as error:
             print(f"handbook/{env.page.file.src_uri}: {error}", file=sys.stderr)
             raise

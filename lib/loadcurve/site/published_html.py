@@ -6,11 +6,12 @@ from typing import Any
 import pandas as pd
 
 from loadcurve import paths, tables
-from loadcurve.audit import NOT_RERUN, VERDICTS
+from loadcurve.audit import NO_CLAIM, VERDICTS
 from loadcurve.site import published
 from loadcurve.site.drawings import drawing_html
 from loadcurve.site.literal import literal
 from loadcurve.site.raw_files import page_of
+from loadcurve.site.weak_points import mark
 from loadcurve.units import format_quantity, unit_of_column
 
 _WORDY = 40  # letters of a cell that would be a narrow column on a phone
@@ -50,24 +51,20 @@ def _cells_html(heads: list[str], cells: list[str]) -> str:
     return "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in named)
 
 
-def value_html(notebook: str, name: str) -> str:
-    """Return a published number; its tooltip shows the interval and the notebook."""
+def value_html(notebook: str, name: str, *, interval: bool = True) -> str:
+    """Return a published number with its interval, without it where the sentence gives it; the tooltip names both."""
     known = published.read_value(notebook, name)
-    tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
+    shown = known.get("shown", known["text"])
+    tip = [f"{known['level']:.0%} interval: {shown}"] if shown != known["text"] else []
     tip += [f"notebook {notebook}, {name}"]
-    return f'<span class="lc-value" title="{literal("; ".join(tip))}">{_unbroken(known["text"])}</span>'
+    weak = mark(f"{name} of {notebook}", known.get("warnings", []), known.get("repeats"))
+    text = _unbroken(shown if interval else known["text"])
+    return f'<span class="lc-value" title="{literal("; ".join(tip))}"{weak}>{text}</span>'
 
 
 def holds(notebook: str, name: str) -> bool:
     """Return whether a notebook published ``yes`` under this name, for a sentence that is shown only then."""
     return published.read_value(notebook, name)["text"] == "yes"
-
-
-def interval_html(notebook: str, name: str) -> str:
-    """Return the interval of a published estimate, or the reason why it has none."""
-    known = published.read_value(notebook, name)
-    text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
-    return f'<span class="lc-value">{_unbroken(text)}</span>'
 
 
 def claims_html(notebook: str, slug: str, link) -> str:
@@ -76,12 +73,11 @@ def claims_html(notebook: str, slug: str, link) -> str:
     frame = published.read_rows(notebook, slug).fillna("")
     found = []
     for row in frame.itertuples():
-        settles = f'<p class="lc-settles">{literal(row.settles)}</p>' if row.settles else ""
         verdict = f'<strong class="lc-verdict">{literal(row.verdict)}</strong>'
         found.append(
             f'<div class="lc-claim" data-verdict="{literal(row.verdict)}">\n'
             f"<p>{verdict} {literal(row.claim)} <span>{literal(row.section)}</span></p>\n"
-            f"<p>{literal(row.evidence)}</p>{settles}\n</div>"
+            f"<p>{literal(row.evidence)}</p>{settles_html(row.settles)}\n</div>"
         )
     return (
         f'<figure class="lc-figure lc-wide" id="claims-{slug}">\n'
@@ -90,10 +86,15 @@ def claims_html(notebook: str, slug: str, link) -> str:
     )
 
 
+def settles_html(experiment: str) -> str:
+    """Return what would test a claim, as a paragraph of its own; empty where the claim was tested."""
+    return f'<p class="lc-settles">{literal(experiment)}</p>' if experiment else ""
+
+
 def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
-    """Return how often notebooks gave each verdict, such as ``3 confirmed, 1 contradicted``."""
+    """Return how often notebooks gave each verdict, such as ``3 agrees, 1 contradicted``."""
     counts = pd.concat([published.read_rows(notebook, slug)[column] for notebook in notebooks]).value_counts()
-    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NOT_RERUN) if verdict in counts]
+    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NO_CLAIM) if verdict in counts]
     return f'<span class="lc-value">{", ".join(shown)}</span>'
 
 

@@ -120,7 +120,7 @@ def page_markdown(name: str, folder: Path) -> str:
 def _files(folder: Path) -> dict[Path, str]:
     """Return the files of a folder, and the path below it under which the site has each of them.
 
-    The path is empty, and the site has no copy, for a link that leaves the folder and for a name that becomes too long.
+    The path is empty, and the site has no copy, for a name that becomes too long; links out of the folder are left out.
     """
     files = sorted(file for file in files_of(folder) if file.is_file())
     below = {file: printable(file.relative_to(folder).as_posix()) for file in files}
@@ -128,8 +128,7 @@ def _files(folder: Path) -> dict[Path, str]:
     for file, path in sorted(below.items(), key=lambda item: name_on_site(item[1]) != item[1]):  # own names first
         below[file] = name_on_site(path, taken)
         taken.add(below[file])
-        leaves = file.is_symlink() and not file.resolve().is_relative_to(folder.resolve())
-        if leaves or len(os.fsencode(PurePosixPath(below[file]).name)) > _MOST_BYTES:
+        if len(os.fsencode(PurePosixPath(below[file]).name)) > _MOST_BYTES:
             below[file] = ""
     return below
 

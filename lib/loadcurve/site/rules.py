@@ -60,7 +60,7 @@ def rule_markdown(name: str) -> str:
 def page_markdown(rule: Rule) -> str:
     """Return the page of a rule: the parts of its docstring, how its fault looks, and its severities and limits."""
     explained = explain(rule)
-    parts = [f"# {rule.name}", f"**{rule.question}**", explained.holds]
+    parts = [f"# {rule.name}", f"**{rule.question}**", explained.fault]
     parts += [_section(name, explained.sections[name]) for name in BEFORE_LOOKS if name in explained.sections]
     parts += [f'{{{{ looks("{rule.name}") }}}}']
     parts += [_section(name, text) for name, text in explained.sections.items() if name not in BEFORE_LOOKS]

@@ -104,10 +104,10 @@ def find_bootstrap_ratio(
     own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
     first, second, warnings = two_groups(*own)
     centre: _Centre = np.mean if quantile is None else np.median
-    ratio = float(centre(first) / centre(second))
+    ratio, fewest = float(centre(first) / centre(second)), min(first.size, second.size)
     of = "ratio of means" if quantile is None else f"ratio of medians of the runs' own {quantile:g} quantiles"
-    if min(first.size, second.size) == 1:
-        return Estimate(ratio, np.nan, np.nan, level, of, tuple(warnings))
+    if fewest == 1:
+        return Estimate(ratio, np.nan, np.nan, level, of, tuple(warnings), fewest)
     rng = np.random.default_rng(seed)
     means = partial(_means_in_parts, rng=rng, workers=workers, scheduler=scheduler)
     above, below = (
@@ -116,18 +116,18 @@ def find_bootstrap_ratio(
     )
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
     method = f"{of}, {interval} bootstrap of {resamples} resamples"
-    fewest, enough = min(first.size, second.size), _ENOUGH_RUNS[interval]
+    enough = _ENOUGH_RUNS[interval]
     of_runs = f"{first.size} runs of A and {second.size} of B, fewer than {enough}"
     if fewest < _LEAST_RUNS and interval != "expanded percentile":
         warnings.append(f"{of_runs}: no {interval} interval; take the t interval, or measure more runs")
-        return Estimate(ratio, np.nan, np.nan, level, method, tuple(warnings))
+        return Estimate(ratio, np.nan, np.nan, level, method, tuple(warnings), fewest)
     if fewest < _LEAST_RUNS:
         by_t = find_geometric_ratio(first, second, level)
         lo, hi, method = min(lo, by_t.lo), max(hi, by_t.hi), f"{method}, at least the t interval on logarithms"
         warnings.append(f"{of_runs}: resamples take few values, so the t interval on logarithms widens this one")
     elif fewest < enough:
         warnings.append(f"{of_runs}: this bootstrap covers less than {level:.0%}; take the t interval")
-    return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
+    return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings), fewest)
 
 
 def _check_options(quantile: float | None, level: float, resamples: int, interval: str) -> None:

@@ -24,6 +24,8 @@ class Estimate:
         How value and interval were made, in words.
     warnings : tuple of str
         What weakens the estimate, one sentence each, none of them twice.
+    repeats : int, optional
+        Runs that it rests on, of two groups the fewer; None where it does not come from repeated runs.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Estimate:
     level: float
     method: str
     warnings: tuple[str, ...] = ()
+    repeats: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("value", "lo", "hi", "level"):

@@ -57,4 +57,4 @@ def find_harmonic_mean(rates: ArrayLike, level: float = 0.95) -> Estimate:
     lo = 1 / time.hi
     hi = np.inf if time.lo <= 0 else 1 / time.lo
     method = time.method.replace("mean", "harmonic mean").replace("t interval", "reciprocal t interval")
-    return Estimate(1 / time.value, lo, hi, level, method, time.warnings)
+    return Estimate(1 / time.value, lo, hi, level, method, time.warnings, time.repeats)

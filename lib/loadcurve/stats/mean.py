@@ -74,9 +74,9 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     known = every[~np.isnan(every)]
     warnings = [] if known.size == every.size else [f"{every.size - known.size} of {every.size} repeats have no value"]
     if known.size == 0:
-        return Estimate(np.nan, np.nan, np.nan, level, "mean", (*warnings, "0 repeats: no value"))
+        return Estimate(np.nan, np.nan, np.nan, level, "mean", (*warnings, "0 repeats: no value"), 0)
     if known.size == 1:
-        return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
+        return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"), 1)
     mean = known.mean()
     half = scipy.special.stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
     hi, method = mean + half, "mean, t interval over repeats"
@@ -88,7 +88,7 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
             f"{known.size} repeats that scatter by {scatter:.0%} of their mean: they may be skewed, as times are, so "
             "the upper end is that of a lognormal mean; take logarithms, or more repeats"
         )
-    return Estimate(mean, mean - half, hi, level, method, tuple(warnings))
+    return Estimate(mean, mean - half, hi, level, method, tuple(warnings), known.size)
 
 
 def _lognormal_end(known: Array, level: float) -> float:

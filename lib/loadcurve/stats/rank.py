@@ -99,7 +99,7 @@ def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate
     warnings += _unlike(first, second)
     logs = _moses(first, second, level, "ratio by ranks (Hodges–Lehmann on logarithms)", warnings)
     value, lo, hi = np.exp([logs.value, logs.lo, logs.hi])
-    return Estimate(value, lo, hi, level, logs.method, logs.warnings)
+    return Estimate(value, lo, hi, level, logs.method, logs.warnings, logs.repeats)
 
 
 def _unlike(first: Array, second: Array) -> list[str]:
@@ -130,14 +130,15 @@ def _moses(first: Array, second: Array, level: float, method: str, warnings: lis
     below = _probability_below(first.size, second.size)
     # The k-th smallest and the k-th largest difference hold the shift with probability 1 − 2 P(U <= k − 1).
     k = int(np.searchsorted(below, (1 - level) / 2 * (1 + 1e-12), side="right"))
+    fewer = min(first.size, second.size)
     if k == 0:
-        if min(first.size, second.size) > 1:
+        if fewer > 1:
             highest = math.floor(1000 * (1 - 2 * below[0])) / 10  # never rounded up to a level that it has not
             runs = f"{first.size} runs of A and {second.size} of B"
             warnings = [*warnings, f"{runs}: no rank interval has more than {highest:g} % confidence"]
-        return Estimate(shift, np.nan, np.nan, level, method, tuple(warnings))
+        return Estimate(shift, np.nan, np.nan, level, method, tuple(warnings), fewer)
     method = f"{method}, exact interval of {1 - 2 * below[k - 1]:.1%}"
-    return Estimate(shift, differences[k - 1], differences[-k], level, method, tuple(warnings))
+    return Estimate(shift, differences[k - 1], differences[-k], level, method, tuple(warnings), fewer)
 
 
 @functools.lru_cache(maxsize=64)

@@ -59,7 +59,7 @@ def find_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     first, second, warnings = two_groups(a, b)
     ratio = first.mean() / second.mean()
     if min(first.size, second.size) == 1:
-        return Estimate(ratio, np.nan, np.nan, level, "ratio of means", tuple(warnings))
+        return Estimate(ratio, np.nan, np.nan, level, "ratio of means", tuple(warnings), 1)
     of_a, of_b = first.var(ddof=1) / first.size, second.var(ddof=1) / second.size
     if of_a == of_b == 0:
         warnings.append(_ALIKE)
@@ -68,7 +68,7 @@ def find_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     if np.isinf(hi):
         warnings.append("B scatters so much that its mean could be 0: the ratio has no upper end")
     method = f"ratio of means, Fieller's interval, t with {degrees:.3g} degrees of freedom"
-    return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
+    return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings), min(first.size, second.size))
 
 
 def _fieller(mean_a: float, mean_b: float, of_a: float, of_b: float, t: float) -> tuple[float, float]:
@@ -111,15 +111,16 @@ def find_geometric_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Est
     1.1 [1.06, 1.142]
     """
     first, second, warnings = two_groups(a, b)
+    fewer = min(first.size, second.size)
     log_ratio, error, degrees = log_difference(first, second)
     if np.isnan(error):
-        return Estimate(np.exp(log_ratio), np.nan, np.nan, level, "ratio of geometric means", tuple(warnings))
+        return Estimate(np.exp(log_ratio), np.nan, np.nan, level, "ratio of geometric means", tuple(warnings), fewer)
     if error == 0:
         warnings.append(_ALIKE)
     half = scipy.special.stdtrit(degrees, (1 + level) / 2) * error
     method = f"ratio of geometric means, t interval on logarithms with {degrees:.3g} degrees of freedom"
     ends = np.exp([log_ratio - half, log_ratio, log_ratio + half])
-    return Estimate(ends[1], ends[0], ends[2], level, method, tuple(warnings))
+    return Estimate(ends[1], ends[0], ends[2], level, method, tuple(warnings), fewer)
 
 
 def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
@@ -166,12 +167,13 @@ def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
     log_ratios = np.log(first) - np.log(second)
     value, method = np.exp(log_ratios.mean()), "geometric mean of the ratios of pairs"
     if log_ratios.size == 1:
-        return Estimate(value, np.nan, np.nan, level, method, tuple(warnings))
+        return Estimate(value, np.nan, np.nan, level, method, tuple(warnings), 1)
     half = (
         scipy.special.stdtrit(log_ratios.size - 1, (1 + level) / 2) * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
     )
     method = f"{method}, t interval over {log_ratios.size} pairs"
-    return Estimate(value, value * np.exp(-half), value * np.exp(half), level, method, tuple(warnings))
+    ends = value * np.exp([-half, half])
+    return Estimate(value, *ends, level, method, tuple(warnings), log_ratios.size)
 
 
 def log_difference(first: Array, second: Array) -> tuple[float, float, float]:

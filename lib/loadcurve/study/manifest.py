@@ -40,13 +40,13 @@ def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
         write_text(study_folder / NAME, json.dumps({"runs": listed}, indent=1, ensure_ascii=False) + "\n")
 
 
-def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def gaps_of(study_folder: Path, found: Mapping[str, str], *, follow: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each run, file and link for which manifest and folder differ: its name, and a description.
 
     `found` are the runs in the folder that have a record: run_id → seal.  A run that was begun and has no record yet is
     no difference: a launch lists each run before it makes the folder.
     """
-    listed, links = read_manifest(study_folder), dict(_links(study_folder))
+    listed, links = read_manifest(study_folder), dict(_links(study_folder, follow=follow))
     yield from links.items()
     for run_id, seal in listed.items():
         if seal and run_id not in found and run_id not in links:
@@ -62,14 +62,13 @@ def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str,
             yield path.name, f"not of this launch: {NAME} does not list it; remove it, or launch again to list it"
 
 
-def _links(study_folder: Path) -> Iterator[tuple[str, str]]:
+def _links(study_folder: Path, *, follow: bool) -> Iterator[tuple[str, str]]:
+    root = os.path.realpath(study_folder)
     for top, folders, files in os.walk(study_folder):
         for path in sorted(Path(top, name) for name in (*folders, *files)):
             if path.is_symlink():
-                read = (
-                    " out of the study, so it is not read" if leads_out_of(os.path.realpath(study_folder), path) else ""
-                )
-                yield path.relative_to(study_folder).as_posix(), f"a link{read}; replace it by what was recorded"
+                unread = " out of the study, so it is not read" if not follow and leads_out_of(root, path) else ""
+                yield path.relative_to(study_folder).as_posix(), f"a link{unread}; replace it by what was recorded"
 
 
 def accepted(study: Study) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ def answers(*rows):
 
 
 @pytest.mark.parametrize(
-    ("checks", "answer"), [([True, True], "yes"), ([True, False], "partly"), ([False], "no"), ([], "not checkable")]
+    ("checks", "answer"), [([True, True], "yes"), ([True, False], "partly"), ([False], "no"), ([], "not checked")]
 )
 def test_answer_of_checks(checks, answer):
     assert answer_of_checks(checks) == answer in ANSWERS

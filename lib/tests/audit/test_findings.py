@@ -67,7 +67,7 @@ def test_every_rule_is_explained_without_markup():
         ], name
         assert (
             explanation.meaning
-            and explanation.holds.endswith(".")
+            and explanation.fault.endswith(".")
             and " ".join(text.split()).startswith(f"{name}: {rule.question}")
         ), name
         lines = [line for line in to_text(explanation.blocks(), 10_000).splitlines() if not line.startswith("    ")]

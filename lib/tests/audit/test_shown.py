@@ -79,6 +79,25 @@ def test_a_distribution_has_the_share_of_each_class():
     assert shown["x"].iloc[0] * shown["x"].iloc[-1] == pytest.approx(0.001)  # of their ends: 1 ms and 1 s
 
 
+def test_corrected_quantiles_count_what_a_stall_left_out():
+    """By hand: one connection sends each second; while it waits 4 s, it leaves out requests of 3 s and of 2 s."""
+    runs = pd.DataFrame({"connections": [1], "duration_s": [10.0], "requests": [10]})
+    latency = pd.DataFrame({"quantile": [0.75, 1.0], "latency_s": [1.0, 4.0], "corrected": False})
+    requests = pd.DataFrame({"latency_s": [1.0] * 6 + [4.0]})
+    tables = {"runs": runs, "latency": latency, "requests": requests}
+    shown = summarise_shown(Shows("latency", ("latency_s",), by="corrected"), tables)
+    by_series = shown.groupby("series")["value"].apply(list).to_dict()
+    assert by_series == {"corrected": [2.0, 4.0], "reported": [1.0, 4.0]}
+
+
+def test_every_axis_has_a_unit_and_a_column_may_be_a_quotient():
+    runs = pd.DataFrame({"connections": [8], "requests": [4], "received_bytes": [20.0]})
+    for columns, label in {("requests",): "Requests [count]", ("connections", "requests"): "Value [count]"}.items():
+        assert set(summarise_shown(Shows("runs", columns), {"runs": runs})["panel"]) == {label}
+    shows = Shows("runs", ("received_bytes / requests",), label="Bytes of a response [bytes]")
+    assert summarise_shown(shows, {"runs": runs})["value"].tolist() == [5.0]
+
+
 def test_the_clean_run_is_marked():
     shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "0"})
     shown = summarise_shown(shows, {"cpu": CPU}, {"cpu": CPU.assign(cpu_steal_ratio=0.0)})

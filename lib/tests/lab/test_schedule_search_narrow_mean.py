@@ -33,7 +33,8 @@ def test_it_stops_where_the_rule_of_the_statistics_stops(seed, scatter, most):
     assert (result.value, result.lower, result.upper) == pytest.approx((row["mean"], row["lo"], row["hi"]))
     assert result.reached == bool(row["stop"]) == (not result.warnings)
     mean = find_mean(values[: result.trials])
-    assert (result.value, result.lower, result.upper) == pytest.approx((mean.value, mean.lo, mean.hi))
+    assert (result.value, result.lower) == pytest.approx((mean.value, mean.lo))
+    assert "lognormal" in mean.method or result.upper == pytest.approx(mean.hi)
     assert resume(goal, state.observations) == (state, result)
 
 

@@ -196,17 +196,21 @@ def test_a_study_file_is_a_file(tmp_path):
     for make in (file.mkdir, *links, lambda: os.mkfifo(file)):
         file.rmdir() if file.is_dir() else file.unlink()
         make()
-        with pytest.raises(LoadcurveError, match=r"study.yml: expected a study.yml, got "):
+        with pytest.raises(LoadcurveError, match=r"study.yml: expected a (study.yml|file of this folder .*), got "):
             read_checked(file)
         with pytest.raises(LoadcurveError, match="expected a study.yml|expected a "):
             read_checked(file.parent)
 
 
-def test_a_link_to_a_study_file_is_read(tmp_path):
+def test_a_link_to_a_study_file_is_read_within_its_folder(tmp_path):
     folder = written(tmp_path, HEAD)
-    (folder / "study.yml").rename(tmp_path / "elsewhere.yml")
-    (folder / "study.yml").symlink_to(tmp_path / "elsewhere.yml")
+    kept = (folder / "study.yml").rename(folder / "kept.yml")
+    (folder / "study.yml").symlink_to(kept)
     assert read_checked(folder).study == "s"
+    kept.rename(tmp_path / "elsewhere.yml")
+    kept.symlink_to(tmp_path / "elsewhere.yml")
+    with pytest.raises(LoadcurveError, match="study.yml: expected a file of this folder .*, got 'a link that leads"):
+        read_checked(folder)
 
 
 def test_every_place_is_one():

@@ -1,16 +1,20 @@
 """Captions and alt texts of the figures of one curve."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.cells import LOADS, objective_words, percentile, shown
-from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.sentences.levels import at_load, latency_words, throughput_words
+
+if TYPE_CHECKING:
+    from loadcurve.analysis.curve import Curve
 
 _DRAWN = ("mean", "p50", "p90", "p99", "p99.9")
 
 
-def throughput_caption(curve: Curve) -> str:
+def throughput_caption(curve: "Curve") -> str:
     """What throughput over load shows: where it is highest, and what it does after that.
 
     Examples
@@ -24,7 +28,7 @@ def throughput_caption(curve: Curve) -> str:
     return throughput_words(curve.levels, curve.load)
 
 
-def throughput_key(curve: Curve) -> str:
+def throughput_key(curve: "Curve") -> str:
     """How to read the figure of throughput over load."""
     parts = ["Points: runs", "solid line: their mean"]
     if curve.fit is not None:
@@ -43,7 +47,7 @@ def throughput_key(curve: Curve) -> str:
     return "; ".join(parts) + "."
 
 
-def throughput_alt(curve: Curve) -> str:
+def throughput_alt(curve: "Curve") -> str:
     """Describe the figure of throughput over load for readers who cannot see it."""
     levels = curve.levels
     first, last = levels.iloc[0], levels.iloc[-1]
@@ -63,25 +67,25 @@ def throughput_alt(curve: Curve) -> str:
     return " ".join(parts)
 
 
-def latency_caption(curve: Curve) -> str:
+def latency_caption(curve: "Curve") -> str:
     """What response times over load show: the highest statistic at the lowest and at the highest load."""
     return latency_words(curve.levels, curve.load, highest_statistic(curve.levels))
 
 
-def latency_alt(curve: Curve) -> str:
+def latency_alt(curve: "Curve") -> str:
     """Describe the figure of response times over load."""
     words = ", ".join("mean" if name == "latency_mean_s" else percentile(name) for name in statistics(curve.levels))
     return f"Response time ({words}) over {_axis(curve)}, logarithmic. {latency_caption(curve)}"
 
 
-def usage_caption(curve: Curve) -> str:
+def usage_caption(curve: "Curve") -> str:
     """Which resource was busiest, and how busy."""
     means = curve.usage.groupby(["resource", curve.load])["utilisation_ratio"].mean()
     resource, at = means.idxmax()
     return f"The busiest resource is {resource}: {shown(means.max(), 'ratio')} busy at {at_load(at, curve.load)}."
 
 
-def usage_alt(curve: Curve) -> str:
+def usage_alt(curve: "Curve") -> str:
     """Describe the figure of utilisation over throughput."""
     resources = ", ".join(curve.usage["resource"].unique())
     return f"Utilisation over throughput of {resources}, with a line for each. {usage_caption(curve)}"
@@ -100,5 +104,5 @@ def highest_statistic(levels: pd.DataFrame) -> str:
     return statistics(levels)[-1]
 
 
-def _axis(curve: Curve) -> str:
+def _axis(curve: "Curve") -> str:
     return LOADS[curve.load]

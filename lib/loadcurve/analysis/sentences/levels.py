@@ -1,5 +1,6 @@
 """Sentences about the levels of one curve: where throughput is highest, and how response times change."""
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, percentile, shown
@@ -59,6 +60,25 @@ def latency_words(levels: pd.DataFrame, load: str = "connections", name: str = "
         f"{words} {direction(last[name] / first[name])} from {shown(first[name], 's')} at {at_load(first[load], load)} "
         f"to {shown(last[name], 's')} at {at_load(last[load], load)}."
     )
+
+
+def saturation_words(levels: pd.DataFrame, saturation: float, latency_min_s: float) -> str:
+    """What the level nearest to N*, and the first near the highest throughput, cost: throughput lost, or time gained.
+
+    Examples
+    --------
+    >>> levels = pd.DataFrame({"connections": [1, 4, 16], "throughput_rps": [100.0, 200.0, 400.0]})
+    >>> saturation_words(levels, 4.0, 0.01)
+    'Beyond N*, requests must queue; it is no limit for the load. At 4 connections, nearest to N*, throughput is 50 % of the \
+highest and N/X is 2 times R_min; at 16 connections, 100 % and 4 times.'
+    """
+    number, rate = levels["connections"].astype(float), levels["throughput_rps"].astype(float)
+    near, enough = (number / saturation).map(np.log).abs().idxmin(), rate.ge((1 - SAME) * rate.max()).idxmax()
+    at = {i: (at_load(number[i], "connections"), percent(rate[i] / rate.max())) for i in (near, enough)}
+    times = {i: shown(number[i] / rate[i] / latency_min_s, "") for i in at}
+    share = f"throughput is {at[near][1]} of the highest and N/X is {times[near]} times R_min"
+    more = f"; at {at[enough][0]}, {at[enough][1]} and {times[enough]} times" if enough != near else ""
+    return f"Beyond N*, requests must queue; it is no limit for the load. At {at[near][0]}, nearest to N*, {share}{more}."
 
 
 def direction(ratio: float) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, objective_words, shown
-from loadcurve.analysis.sentences.levels import at_load, change_words, percent
+from loadcurve.analysis.sentences.levels import at_load, change_words, percent, saturation_words
 from loadcurve.analysis.sentences.runs import of_curve
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
@@ -15,7 +15,7 @@ _FITS = 0.1  # residual with which a law counts as near a level
 
 
 def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, curve: str = "") -> str:
-    """Where throughput comes near its ceiling 1/D, and where the two bounds cross.
+    """Where throughput comes near its ceiling 1/D, where the two bounds cross, and what the load there costs.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, c
     >>> runs = pd.DataFrame({"connections": [1, 2, 4], "throughput_rps": [100.0, 190.0, 200.0]})
     >>> bounds_caption(runs, *(Estimate(x, x, x, 0.95, "given") for x in (0.005, 2.0)), "cpu")
     'Throughput of cpu reaches 90 % of its ceiling 1/D (200 requests/s) at 2 connections; N*, where the bounds cross, \
-is 2.'
+is 2. Beyond N*, requests must queue; it is no limit for the load. At 2 connections, nearest to N*, throughput is 95 % of the \
+highest and N/X is 1.05 times R_min.'
     """
     means = runs.groupby("connections")["throughput_rps"].mean()
     near = means.index[means >= _NEAR / demand.value]
@@ -39,7 +40,8 @@ is 2.'
     ceiling = shown(1 / demand.value, "rps")
     return (
         f"Throughput{of_curve(curve)} reaches {percent(_NEAR)} of its ceiling 1/D ({ceiling}) {reached}; "
-        f"N*, where the bounds cross, is {shown(saturation.value, '')}."
+        f"N*, where the bounds cross, is {shown(saturation.value, '')}. "
+        + saturation_words(means.reset_index(), saturation.value, demand.value * saturation.value)
     )
 
 

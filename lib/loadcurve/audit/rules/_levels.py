@@ -11,9 +11,9 @@ _WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
 """Column of the load -> its unit in sentences."""
 
 
-ONE_FILE = "needs to know whether reports of one file are repeats or generators of one run"
-"""Of a level of which one file holds several reports, in a finding that was not checked."""
-SEPARATE = "Write each repeat to a file of its own."
+ONE_RUN_ID = "needs to know whether rows with one run_id are repeats or generators of one run"
+"""Of a level with several reports under one run_id, in a finding that was not checked."""
+SEPARATE = "Give each repeat a run_id of its own, or number the repeats in the column repeat."
 
 
 @once
@@ -21,8 +21,8 @@ def runs_by_level(tables: Tables) -> pd.DataFrame:
     """Return the runs, one row each, with ``variant``, ``axis`` (column of the load) and ``level`` (its value).
 
     Runs that agree in these three are repeats.  Closed and open loops have no level in common, and measured rates that
-    differ by less than 1 % are one level (`loadcurve.tables.loads`).  ``unclear`` is true where one file without a
-    record holds several reports of a level: they may be repeats, or generators of one run.
+    differ by less than 1 % are one level (`loadcurve.tables.loads`).  ``unclear`` is true where several rows of
+    a level have one run_id and no `repeat`: they may be repeats, or generators of one run.
     """
     runs = merge_generators(tables["runs"])
     if len(runs) < 2:

@@ -1,4 +1,4 @@
-"""Rule ``averaged-percentiles``: no percentile is the mean of the percentiles of other runs.
+"""The percentiles of a run are the means of those of other runs, so they are percentiles of nothing.
 
 What it means
 -------------

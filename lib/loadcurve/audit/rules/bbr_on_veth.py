@@ -1,4 +1,4 @@
-"""Rule ``bbr-on-veth``: hosts that are joined by veth links do not use BBR.
+"""The server sent with BBR over a veth link, so BBR's pacing timer can limit the throughput, not the server.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``bytes-per-response``: the interfaces carried the bytes that the responses take on the wire.
+r"""The bytes on the interface do not fit the responses: rate and bytes are not of the same traffic.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``change-of-level``: throughput keeps one level from the end of the warm-up to the end of the run.
+"""Throughput jumped or drifted within the run, so its mean describes no part of the run.
 
 What it means
 -------------

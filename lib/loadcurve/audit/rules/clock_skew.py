@@ -1,4 +1,4 @@
-"""Rule ``clock-skew``: the clocks of all hosts of a run agree.
+"""The clocks of two hosts disagree, so samples of their monitors belong to other seconds than they say.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``coarse-monitor``: the monitors took enough samples while the load ran.
+"""A monitor took too few samples during the load, so a short saturation may not show in them.
 
 What it means
 -------------

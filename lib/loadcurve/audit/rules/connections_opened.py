@@ -1,4 +1,4 @@
-"""Rule ``connections-opened``: the generator opened the connections that it was asked for.
+"""Connections failed to open, so the load was smaller than the label of the run says.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``conntrack-full``: the table of tracked connections had room.
+"""The table of tracked connections was full, so the kernel dropped packets that open connections.
 
 What it means
 -------------

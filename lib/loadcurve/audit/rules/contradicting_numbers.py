@@ -1,4 +1,4 @@
-r"""Rule ``contradicting-numbers``: the numbers of one report agree with each other.
+r"""Two numbers of one report contradict each other, so at least one is of another run or moment.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``coordinated-omission``: percentiles include the time in which requests could not be sent.
+r"""Coordinated omission: the percentiles leave out requests that a stalled connection did not send, and are too low.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``cpu-quota``: no quota of CPU time stopped the server or the generator.
+"""A quota of CPU time stopped the server or the generator, while the processors of the host looked idle.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``descriptor-limit``: every process had file descriptors to spare.
+"""A process reached its limit of open files, so it could open no further connection.
 
 What it means
 -------------

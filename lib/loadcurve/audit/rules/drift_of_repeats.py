@@ -1,4 +1,4 @@
-"""Rule ``drift-of-repeats``: runs that were repeated later gave the same throughput.
+"""Throughput at equal load drifted from repeat to repeat, so part of a difference between levels is due to time.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``dropped-packets``: every interface kept its packets.
+"""An interface dropped packets, so TCP had to send them again, and some responses were late.
 
 What it means
 -------------

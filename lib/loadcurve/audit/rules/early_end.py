@@ -1,4 +1,4 @@
-"""Rule ``early-end``: the generator sent its load for as long as it was asked to.
+"""The generator stopped early, so the run covers less time, or fewer requests, than its label says.
 
 What it means
 -------------

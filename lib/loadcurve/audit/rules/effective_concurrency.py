@@ -1,4 +1,4 @@
-r"""Rule ``effective-concurrency``: as many requests are in flight as connections were requested.
+r"""Fewer or more requests were in flight than connections were requested, so the load is not the one on the label.
 
 What it means
 -------------

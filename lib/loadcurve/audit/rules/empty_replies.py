@@ -1,4 +1,4 @@
-"""Rule ``empty-replies``: each response that counts has bytes.
+"""Responses without a byte were counted, so the throughput is partly that of closed connections.
 
 What it means
 -------------

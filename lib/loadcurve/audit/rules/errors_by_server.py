@@ -1,4 +1,4 @@
-r"""Rule ``errors-by-server``: no server behind the balancer fails more often than the others.
+r"""One server behind the balancer fails more often than the others, so the run mixes two systems.
 
 What it means
 -------------

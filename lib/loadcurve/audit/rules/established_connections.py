@@ -1,4 +1,4 @@
-"""Rule ``established-connections``: the server saw as many connections as were requested.
+"""The server saw fewer connections than were requested, so part of the load never reached it.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``failed-requests``: throughput counts successful responses.
+"""Requests failed, so throughput and response times are partly those of failures.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``few-repeats``: each level was repeated often enough to know how much it varies.
+"""A level has fewer than three runs, so nobody knows how much its throughput varies.
 
 What it means
 -------------
@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
-from loadcurve.audit.rules._levels import ONE_FILE, REPEATS, SEPARATE, advised_repeats, runs_by_level
+from loadcurve.audit.rules._levels import ONE_RUN_ID, REPEATS, SEPARATE, advised_repeats, runs_by_level
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
 _NUMBERS = ("requests", "duration_s", "throughput_rps", "latency_mean_s", "latency_stdev_s", "latency_max_s")
@@ -38,7 +38,7 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     if runs.empty:
         return
     if runs["unclear"].any():
-        yield Finding(all_of(runs), "unchecked", f"{NOT_CHECKED}{ONE_FILE}.", SEPARATE)
+        yield Finding(all_of(runs), "unchecked", f"{NOT_CHECKED}{ONE_RUN_ID}.", SEPARATE)
         return
     copied = runs.duplicated(["variant", "axis", "level", *_NUMBERS]) & runs[list(_NUMBERS)].notna().all(axis=1)
     copies = int(copied.sum())

@@ -1,4 +1,4 @@
-"""Rule ``few-responses``: each percentile rests on enough responses.
+"""A percentile rests on too few responses, so the printed time is one slow response and no percentile.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``full-accept-queue``: the server accepted connections as fast as they came.
+"""A listening socket's accept queue was full, so new connections waited for a retry.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``growing-time-wait``: the number of sockets in TIME_WAIT had levelled off.
+"""The sockets in TIME_WAIT were still growing at the end, so the run was not in a steady state.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``hash-with-few-sources``: a balancer that hashes the client's address has enough clients to hash.
+r"""The balancer hashes too few client addresses, so some servers are likely to get more load than others.
 
 What it means
 -------------

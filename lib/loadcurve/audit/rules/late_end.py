@@ -1,4 +1,4 @@
-"""Rule ``late-end``: the generator stopped when it was asked to.
+"""The generator ran longer than requested, so its mean contains seconds in which it only waited.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``listen-overflows``: no connection was dropped at a listening socket.
+"""The kernel dropped handshakes at a listening socket, so some connections opened a second or more late.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``local-ports``: the generator's host has local ports to spare.
+"""The client's local ports are used up, or soon will be, by open connections and by those that it closed first.
 
 What it means
 -------------

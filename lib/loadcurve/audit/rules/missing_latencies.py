@@ -1,4 +1,4 @@
-"""Rule ``missing-latencies``: the response times were measured.
+"""No response time was measured, so neither a latency objective nor the load itself can be checked.
 
 What it means
 -------------

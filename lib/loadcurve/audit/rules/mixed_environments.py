@@ -1,4 +1,4 @@
-"""Rule ``mixed-environments``: runs that are compared ran in the same environment.
+"""Runs of one variant had different versions or settings, so a difference between them may be due to these.
 
 What it means
 -------------

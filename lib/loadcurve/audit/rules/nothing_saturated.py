@@ -1,4 +1,4 @@
-"""Rule ``nothing-saturated``: where throughput stops rising, a watched resource is saturated.
+"""Throughput stopped rising and nothing watched was saturated, so what limits it is unknown.
 
 What it means
 -------------

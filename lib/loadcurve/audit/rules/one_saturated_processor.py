@@ -1,4 +1,4 @@
-"""Rule ``one-saturated-processor``: no single processor was the limit while the others of its host had time to spare.
+"""One processor was saturated while the others were not, so the mean over all processors hides the limit.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``orphaned-sockets``: connections that a program closed were closed by the peer too.
+"""Connections that a program closed stayed as orphans, so their peer did not acknowledge the end.
 
 What it means
 -------------

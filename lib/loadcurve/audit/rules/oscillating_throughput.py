@@ -1,4 +1,4 @@
-"""Rule ``oscillating-throughput``: throughput does not swing with one period.
+"""Throughput swung with one period, so the mean depends on how many periods fit into the run.
 
 What it means
 -------------

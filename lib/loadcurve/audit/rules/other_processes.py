@@ -1,4 +1,4 @@
-"""Rule ``other-processes``: the run had its processors to itself, without processes of others.
+"""Other processes used the processors of the run, so its throughput is too low and not repeatable.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``packet-rate``: the packets per second stayed below what the host or the network can carry.
+"""Packets per second were at the limit of a processor or of the network, before the link was full.
 
 What it means
 -------------

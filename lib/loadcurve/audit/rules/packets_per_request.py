@@ -1,4 +1,4 @@
-"""Rule ``packets-per-request``: the interfaces carried at least two packets for each request.
+"""The interfaces carried too few packets for the requests, so part of the load took another way.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``response-time-below-round-trip``: a response takes at least one round trip.
+r"""The mean response time is below one round trip, so it is not the time of whole responses.
 
 What it means
 -------------

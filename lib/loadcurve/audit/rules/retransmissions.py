@@ -1,4 +1,4 @@
-"""Rule ``retransmissions``: TCP sent each segment once.
+"""TCP sent segments again, so some responses were late by a round trip, or by a timeout of 200 ms and more.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``saturated-disk``: every disk had time to spare.
+"""A disk was busy nearly all the time, so it may set the throughput.
 
 What it means
 -------------

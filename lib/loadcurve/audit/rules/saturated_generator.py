@@ -1,4 +1,4 @@
-"""Rule ``saturated-generator``: the processor that only the load generator used had time to spare.
+"""The load generator used its whole processor, so the throughput is its limit and not the server's.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``saturated-generator-thread``: every thread of the load generator had processor time to spare.
+"""One thread of the load generator used a whole processor, so its connections got no more requests.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``saturated-link``: every link had bandwidth to spare.
+"""A link was used nearly all the time, so it sets the throughput, whatever the server could do.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``saturated-processors``: the processors of every host had time to spare.
+"""All processors of a host were busy, so the throughput may be the limit of that host.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``several-modes``: the response times have one mode.
+r"""The response times have several modes, so the mean is the response time of hardly any request.
 
 What it means
 -------------

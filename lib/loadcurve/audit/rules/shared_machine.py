@@ -1,4 +1,4 @@
-"""Rule ``shared-machine``: generator and server run on machines of their own.
+"""Generator and server shared one machine, so each took processor time from the other.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``short-load``: the load lasted long enough to be more than its start.
+"""The load was so short that a large part of it is its start, so its mean is biased.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``short-responses``: the responses are as long as those of the other runs.
+"""The responses are shorter than those of comparable runs, so part of them are other pages.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``slow-server``: the servers behind the balancer respond equally fast.
+"""One server behind the balancer is slower than the others, so the run mixes two systems.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``softirq-on-one-processor``: several processors handle the received packets.
+"""One processor handles most received packets, so it can be the limit while the others are idle.
 
 What it means
 -------------

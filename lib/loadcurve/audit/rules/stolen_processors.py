@@ -1,4 +1,4 @@
-"""Rule ``stolen-processors``: the hypervisor gave the run's processors to the run.
+"""The hypervisor ran other guests on the processors of the run, so part of the capacity is missing.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``super-linear-scale-out``: n units together do not serve more than n times what one serves.
+r"""The rate of one unit is too small to compare with: n units serve more than n times as much.
 
 What it means
 -------------

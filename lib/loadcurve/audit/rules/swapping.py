@@ -1,4 +1,4 @@
-"""Rule ``swapping``: memory was enough, so nothing was written to swap.
+"""Memory was written to swap, so response times contain waits for a disk.
 
 What it means
 -------------

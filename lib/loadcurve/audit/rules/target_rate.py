@@ -1,4 +1,4 @@
-"""Rule ``target-rate``: a generator that holds a rate held it.
+"""The generator did not hold its rate, or requests queued at it, so the response times are those of a queue.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-r"""Rule ``throughput-above-link``: the responses fit the link.
+r"""The responses fill the link or exceed it, so the throughput is the link's limit or was not sustained.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``timeouts``: the response times include the slowest responses.
+"""Responses later than the tool's timeout are left out, so the mean and the percentiles are too low.
 
 What it means
 -------------

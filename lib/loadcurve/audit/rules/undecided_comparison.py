@@ -1,4 +1,4 @@
-"""Rule ``undecided-comparison``: variants that are compared differ beyond chance, or agree closely.
+"""The repeats show neither a difference between two variants nor agreement, so the comparison is open.
 
 What it means
 -------------

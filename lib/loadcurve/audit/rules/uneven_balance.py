@@ -1,4 +1,4 @@
-r"""Rule ``uneven-balance``: the balancer gave each server its share.
+r"""The balancer gave one server more than its share, so that server saturates first.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``unfinished-run``: a run that did not end as planned is no point of a curve.
+"""The run did not end as planned, so it is no point of a curve.
 
 What it means
 -------------

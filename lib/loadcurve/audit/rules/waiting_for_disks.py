@@ -1,4 +1,4 @@
-"""Rule ``waiting-for-disks``: the processors worked, and did not wait for disks.
+"""Processors were idle because tasks waited for a disk, so the throughput may be the disk's.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""Rule ``warm-up-in-mean``: the mean of a run leaves out the time before it was in steady state.
+"""The mean contains the warm-up, so it is an average over a system that starts and one that runs.
 
 What it means
 -------------

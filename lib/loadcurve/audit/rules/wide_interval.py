@@ -1,4 +1,4 @@
-"""Rule ``wide-interval``: repeats of a level agree closely enough to compare it with others.
+"""The repeats of a level scatter so much that a difference of 10 % to another level may be chance.
 
 What it means
 -------------
