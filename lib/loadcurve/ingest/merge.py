@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Table: TypeAlias = pd.DataFrame | pa.Table | Rows
 
 
+_OF_A_RUN = ("throughput_rps", "duration_s", "tool_version", "url", "connections", "requests_asked")
+"""Columns of which a row of `runs` has one unless it is a part of a report."""
+
+
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
     """Join the parts of a text, with a warning at the beginning of each but the first.
 
@@ -39,9 +43,10 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
 
 
 def without_fragments(parsed: Parsed) -> Parsed:
-    """Return what was parsed without runs that neither failed nor have a rate or a duration, beside one that has.
+    """Return what was parsed without parts of reports that begin no run and have no rate, beside a report with a rate.
 
-    Such as the table of status codes that a script shows before the whole report.
+    Such as the table of status codes that a script shows before the whole report.  A run that began and has no result
+    is kept: its heading names a version, a URL or connections.
     """
     runs = parsed.tables.rows("runs") if "runs" in parsed.tables else ()
     if not isinstance(runs, Sequence) or len(runs) < 2 or not any(_has(run, "throughput_rps") for run in runs):
@@ -49,7 +54,7 @@ def without_fragments(parsed: Parsed) -> Parsed:
     fragments = {
         run["generator"]
         for run in runs
-        if not (_has(run, "throughput_rps") or _has(run, "duration_s") or run.get("status", "finished") != "finished")
+        if run.get("status", "finished") == "finished" and not any(_has(run, name) for name in _OF_A_RUN)
     }
     if not fragments:
         return parsed
@@ -61,7 +66,7 @@ def without_fragments(parsed: Parsed) -> Parsed:
         else:
             kept[name] = rows[~rows["generator"].isin(fragments)] if "generator" in rows else rows
     number = f"{len(fragments)} parts of reports" if len(fragments) > 1 else "1 part of a report"
-    warning = f"{number} without a rate or a duration left out: a whole report is in the same text"
+    warning = f"{number} without a heading or a rate left out: a whole report is in the same text"
     return replace(parsed, tables=Tables(kept), warnings=(*parsed.warnings, warning))
 
 
