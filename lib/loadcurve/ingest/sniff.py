@@ -171,7 +171,7 @@ def _streams(text: str, forms: tuple[Form, ...]) -> list[tuple[str, _Found]]:
 
 
 def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
-    """Return patterns of what stands before signatures, and before other lines too."""
+    """Return patterns of the texts before signatures that begin other lines too."""
     found: dict[str, re.Pattern[str]] = {}
     for prefix in sorted(prefixes(text, forms), key=len):  # a line that the tool indents has one more blank
         found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))
