@@ -271,7 +271,7 @@ def test_no_report_names_the_folders_above_the_data(twelve, tmp_path, capsys):
                     app(argv, standalone_mode=False)
                     text = output.read_text("utf-8").replace("\\", "").replace("<wbr>", "")
                     assert str(tmp_path) not in text and "~" not in text
-                    assert all(f"{name}/broken.txt:1: expected" in text for name in shown), (argv, text)
+                    assert all(f"{name}/broken.txt" in text for name in shown), (argv, text)
                     assert command == "audit" or f"loadcurve analyse {' '.join(shown)} -oelsewhere{suffix}" in text
     assert str(broken[0]) in capsys.readouterr().err  # the terminal names the path as it was typed
 

@@ -30,6 +30,7 @@ from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.tables.loads import SAME_RATE, name_loops
+from loadcurve.wording import group_lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +114,7 @@ class Analysis:
             Items("Findings", list(finding_sentences(self.findings))),
             Items("Not checked", list(unchecked_sentences(self.findings))),
             Items("Not read", self.not_read, numbered=True),
-            Items("Warnings", [w for w in self.warnings if not w.startswith((NOT_READ, NOT_ATTACHED))]),
+            Items("Warnings", group_lines(w for w in self.warnings if not w.startswith((NOT_READ, NOT_ATTACHED)))),
             Items("Facts that no report prints", [line for line in self.origins if not line.startswith(GROUPED)]),
         ]
 
@@ -134,8 +135,8 @@ class Analysis:
 
     @property
     def not_read(self) -> list[str]:
-        """One line for each path that could not be read: where, what was expected, and what was found."""
-        return [warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ)]
+        """What could not be read: where, what was expected, and what was found; one line for all that are alike."""
+        return group_lines(warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ))
 
     @property
     def levels(self) -> pd.DataFrame:

@@ -128,7 +128,9 @@ def _audit_path(
     parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
     print_origins(path, parsed.origins)
-    for warning in parsed.warnings:
+    from loadcurve.wording import group_lines
+
+    for warning in group_lines(parsed.warnings):
         named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
         typer.echo(printable(f"{named}{warning}"), err=True)
     return audit_tables(parsed, settings)
