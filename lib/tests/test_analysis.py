@@ -64,8 +64,7 @@ def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
 def test_unknown_connections_are_named_with_what_to_note():
     """hey prints no number of connections."""
     found = analyse({"runs": sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005)).assign(connections=None)})
-    (text,) = found.curves[0].missing.values()
-    assert "factors.csv" in text and "--factor 'connections=c([0-9]+)'" in text
+    assert found.not_used == (f"{len(CONNECTIONS)} runs of wrk: fill the column connections",)
     assert Figures()(found.curves[0]) == []  # no figure, and no second reason
 
 
