@@ -85,7 +85,7 @@ def not_used_sentences(
         yield f"{_number(len(rows), 'run')} {name}{why}"
     yield from (line for line in warnings if line.startswith(NOT_ATTACHED))
     if not_read:
-        yield f"{_number(not_read, 'file')} could not be read: listed below under Not read"
+        yield f"{_number(not_read, 'file')} could not be read: see Not read"
 
 
 def _why_unused(tool: str, rows: pd.DataFrame) -> str:

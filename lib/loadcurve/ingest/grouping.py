@@ -317,7 +317,8 @@ class _Grouper:
         """Return the first pattern that finds the level in the name of each run, else the last as a whole word."""
         for pattern in patterns:
             found = {run: re.search(pattern, "/".join(parts)) for run, parts in self.names.items()}
-            if {run: match[1] for run, match in found.items() if match} == slot.levels:
+            levels = {run: _joined(match[1]) for run, match in found.items() if match}
+            if levels == {run: _joined(level) for run, level in slot.levels.items()}:
                 return pattern
         return f"[-_. /]{patterns[-1]}(?:[-_. /]|$)"
 
@@ -359,8 +360,13 @@ def _aligned(words: Mapping[str, list[str]]) -> Iterator[_Slot]:
     yield _Slot({run: "-".join(found) for run, found in rest.items() if found})
 
 
+def _joined(words: str) -> str:
+    return re.sub(r"[\W_]+", "-", words)
+
+
 def _escaped(level: str) -> str:
-    return re.escape(level).replace(r"\-", "-").replace(r"\ ", " ")
+    """Return a pattern of a level, whose words any sign may part in the name."""
+    return re.escape(level).replace(r"\-", ".").replace(r"\ ", " ")
 
 
 def _determined(levels: Levels, by: Mapping[str, Hashable], runs: Iterable[str]) -> bool:

@@ -95,7 +95,7 @@ def test_equal_systems_are_seldom_said_to_differ():
 def test_reports_of_one_file_may_be_generators_of_one_run():
     """Ten reports of one load, one after the other in a file: nobody knows whether they ran together."""
     five = read(ROOT / "lib" / "tests" / "data" / "wrk" / "five-reports.txt").tables
-    runs = five["runs"].assign(connections=64)
+    runs = five["runs"].assign(connections=64, run_id="five", generator=range(5))
     found = few_repeats.RULE.audit({"runs": runs}).iloc[0]
     assert found["severity"] == "unchecked" and "repeats or generators" in found["evidence"]
     found = few_repeats.RULE.audit({"runs": runs.assign(connections=range(1, 6))}).iloc[0]
