@@ -207,3 +207,18 @@ def test_a_metric_that_one_variant_lacks_narrows_the_comparison():
 def test_warnings_about_repeats_are_not_given_for_levels():
     warnings = compare(measured(repeats=1), measured(repeats=1, seed=1)).warnings
     assert warnings == ("levels without repeats: the interval takes the ratios of the levels as repeats of one ratio",)
+
+
+def test_what_weakens_a_side_is_said_under_its_name():
+    """Only B was measured once, and failed once."""
+    runs = pd.concat([measured(0.9, 1).tables["runs"], pd.DataFrame([{"run_id": "x", "status": "failed"}])])
+    warnings = compare(measured(), analyse({"runs": runs}, source="after")).warnings
+    assert [line.partition(":")[0] for line in warnings if line.startswith(("x1", "after"))] == ["after", "after"]
+    assert warnings[0].startswith("after: do not use: unfinished-run") and "after: 1 run failed" in warnings
+
+
+def test_two_rates_that_were_held_have_no_ratio_of_throughput():
+    runs = pd.DataFrame({"target_rate_rps": [100.0, 200.0], "throughput_rps": [100.0, 199.0], "latency_p99_s": 0.1})
+    found = compare(analyse(runs), analyse(runs.assign(latency_p99_s=0.2)))
+    assert any("compare latency_p99_s" in warning for warning in found.warnings)
+    assert str(found.blocks()[0].text).startswith("B against A (")

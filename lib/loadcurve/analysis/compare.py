@@ -176,8 +176,10 @@ def _of_side(side: Analysis) -> Iterator[str]:
 
 
 def _is_held(*sides: Curve) -> bool:
-    return all(side.load != "connections" and (side.levels["throughput_rps"] >= HELD * side.levels[side.load]).all()
-               for side in sides)
+    return all(
+        side.load != "connections" and (side.levels["throughput_rps"] >= HELD * side.levels[side.load]).all()
+        for side in sides
+    )
 
 
 def _unlike(first: Curve, second: Curve) -> Iterator[str]:

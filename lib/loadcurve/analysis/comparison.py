@@ -61,7 +61,9 @@ class Comparison:
     @property
     def title(self) -> str:
         """What is compared."""
-        named = (f"{side} = {name}" if name != side else side for side, name in (("B", self.other), ("A", self.baseline)))
+        named = (
+            f"{side} = {name}" if name != side else side for side, name in (("B", self.other), ("A", self.baseline))
+        )
         return f"{' against '.join(named)} (geometric means over the runs)"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:

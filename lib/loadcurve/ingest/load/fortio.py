@@ -62,6 +62,8 @@ def parse_fortio(text: str) -> Parsed:
     ... '''
     >>> parse_fortio(report).tables["runs"][["throughput_rps", "requests_failed"]].values.tolist()
     [[50.0, 10.0]]
+    >>> parse_fortio(report.split("qps=50")[1]).tables["runs"]["throughput_rps"].tolist()  # as with -quiet
+    [50.0]
     """
     cursor = Cursor(text, "fortio")
     reports: list[dict] = []
