@@ -36,10 +36,9 @@ def advise(
     every = [curve for curve in curves if len(curve.levels)]
     overload = set(OVERLOAD) - {"failed-requests"}  # which may have another cause
     needed = findings["rule"].isin(overload) & key_of(findings).isin(list(beyond))
-    found = findings[~needed].dropna(subset="advice")
-    found = found.assign(often=found.groupby("rule")["rule"].transform("size")).sort_values(
-        "often", ascending=False, kind="stable"
-    )
+    found = findings[~needed & findings["severity"].isin(["error", "warning"])].dropna(subset="advice")
+    often = found.groupby("rule")["rule"].transform("size")
+    found = found.loc[often.sort_values(ascending=False, kind="stable").index]
     rules: dict[str, dict[str, str]] = {
         severity: dict(rows[["rule", "advice"]].drop_duplicates("rule").to_numpy())
         for severity, rows in found.groupby("severity")

@@ -19,6 +19,7 @@ from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.grouping import other_facts
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
 from loadcurve.tables.loads import LOOPS
 
@@ -172,7 +173,7 @@ def _of_side(side: Analysis) -> Iterator[str]:
     if side.verdict.severity in ("warning", "error"):
         yield str(side.verdict)
     yield from (note for note in side.grouping.split("; ") if " printed none" in note)
-    yield from side.not_used
+    yield from (*side.not_used, *other_facts(side.origins))
 
 
 def _is_held(*sides: Curve) -> bool:

@@ -33,7 +33,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
     several = len(known) > 1
     where = f" of {len(known)} curves, by {best.variant}" if several else ""
     limit = best.bottleneck or "What limits it was not measured"
-    limit = "What limits it is not known: see Bottleneck" if limit.startswith("Not known") else limit
+    limit = "What limits it is not known: see Bottleneck" if limit.lower().startswith("not known") else limit
     if name == "peak":
         at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
         said = (

@@ -53,8 +53,8 @@ def audit_text(
     lines = [f"Runs: {'; '.join([str(number), *grouped])}"] if grouped else []
     lines += [f"Not used: {line}" for line in warnings if line.startswith(NOT_ATTACHED)]
     lines += [f"Not used: {not_read} file{'s' * (not_read != 1)} that could not be read"] * bool(not_read)
-    head = [f"{name}: {verdict}" if name else verdict, *settings, *each, *lines]
-    parts = ["\n".join(_filled(head, width, "  "))]
+    head = [f"{name}: {verdict}" if name else verdict, *_filled([*settings, *each, *lines], width, "  ")]
+    parts = ["\n".join(head)]
     parts += ["\n".join(_finding(group, number, width)) for group in groups_of(findings)]
     if every and (unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]):
         parts.append("\n".join(["Not checked, and what to record for it:", *_filled(unchecked, width, "  ")]))
