@@ -1,5 +1,6 @@
 """From tables to an answer: the results are those of the models, and what is missing narrows the answer by a reason."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -64,8 +65,7 @@ def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
 def test_unknown_connections_are_named_with_what_to_note():
     """hey prints no number of connections."""
     found = analyse({"runs": sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005)).assign(connections=None)})
-    (text,) = found.curves[0].missing.values()
-    assert "factors.csv" in text and "--factor 'connections=c([0-9]+)'" in text
+    assert found.not_used == (f"{len(CONNECTIONS)} runs of wrk: fill the column connections",)
     assert Figures()(found.curves[0]) == []  # no figure, and no second reason
 
 
@@ -321,3 +321,20 @@ def test_many_percentiles_cost_no_warning(scaling, recwarn):
     latency = [scaling["latency"].assign(quantile=percent / 1000) for percent in range(500, 700)]
     analyse(scaling | {"latency": pd.concat(latency)})
     assert not [one for one in recwarn if issubclass(one.category, pd.errors.PerformanceWarning)]
+
+
+def test_the_next_steps_name_one_number_of_repeats_and_ask_for_nothing_that_is_there():
+    """Repeats that scatter by a fifth; an open loop beside, whose last rate was held; one level of each server."""
+    factors = np.array([0.8, 1.0, 1.2])
+    closed = pd.DataFrame([{"connections": n, "throughput_rps": 90.0 * n * f} for n in (1, 2) for f in factors])
+    steps = " ".join(analyse(closed).next_steps)
+    assert set(re.findall(r"at least (\d+) times", steps)) == {
+        "18"
+    }  # t = 2.110 at 17 degrees: 2.110 * 0.2 / 18**0.5 < 0.1
+    open_loop = pd.DataFrame({"target_rate_rps": [10.0, 20, 40], "throughput_rps": [10.0, 20, 40], "tool": "wrk2"})
+    found = analyse(open_loop)
+    assert found.next_steps[0] == "The highest rate offered was held: offer 80 and 160 requests/s too."
+    assert not any("open loop" in step for step in found.next_steps) and "No limit was reached" in found.answer
+    servers = pd.DataFrame({"server": list("aabb"), "connections": 8, "throughput_rps": [1.0, 2, 3, 4]})
+    text = str(analyse(servers))
+    assert text.count("Not computed") == 1 and "does not establish the order of the curves" in text
