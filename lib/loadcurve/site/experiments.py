@@ -8,7 +8,7 @@ from loadcurve import paths
 from loadcurve.audit import NO_CLAIM
 from loadcurve.site import published
 from loadcurve.site.literal import literal
-from loadcurve.site.published_html import settles_html, verdicts_text
+from loadcurve.site.published_html import conditions, facts_html, settles_html, verdicts_text
 from loadcurve.site.raw_files import folders, page_of
 
 Link = Callable[[str], str]
@@ -31,9 +31,7 @@ def experiments_html(notebook: str, link: Link) -> str:
     """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
     shown = []
     for row in _rows(notebook).itertuples():
-        facts = [f"measured instead: {literal(row.instead)}"] if row.instead else []
-        facts += [f"differs from the claim: {literal(row.differs)}"] if row.differs else []
-        facts += [f"study: {_studies_html(row.study, link)}"]
+        facts = [*conditions(row), f"study: {_studies_html(row.study, link)}"]
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
         verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
@@ -41,7 +39,7 @@ def experiments_html(notebook: str, link: Link) -> str:
             f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
             f'<p><strong class="lc-verdict">{literal(verdicts)}</strong> '
             f"{literal(row.title)} <span>{literal(row.experiment)}</span></p>\n"
-            f'{evidence}<p class="lc-facts">{"; ".join(facts)}</p>{settles_html(row.settles)}\n</div>'
+            f"{evidence}{facts_html(facts)}{settles_html(row.settles)}\n</div>"
         )
     return f'<div class="lc-experiments" id="experiments">\n{chr(10).join(shown)}\n</div>'
 

@@ -77,13 +77,24 @@ def claims_html(notebook: str, slug: str, link) -> str:
         found.append(
             f'<div class="lc-claim" data-verdict="{literal(row.verdict)}">\n'
             f"<p>{verdict} {literal(row.claim)} <span>{literal(row.section)}</span></p>\n"
-            f"<p>{literal(row.evidence)}</p>{settles_html(row.settles)}\n</div>"
+            f"<p>{literal(row.evidence)}</p>{facts_html(conditions(row))}{settles_html(row.settles)}\n</div>"
         )
     return (
         f'<figure class="lc-figure lc-wide" id="claims-{slug}">\n'
         + "\n".join(found)
         + f"\n{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
+
+
+def conditions(row: Any) -> list[str]:
+    """Return what was measured instead of a claim, and how system or conditions differed from it."""
+    words = {"measured instead": row.instead, "differs from the claim": row.differs}
+    return [f"{name}: {literal(text)}" for name, text in words.items() if text]
+
+
+def facts_html(facts: list[str]) -> str:
+    """Return facts about a verdict as a paragraph in small type."""
+    return f'<p class="lc-facts">{"; ".join(facts)}</p>' if facts else ""
 
 
 def settles_html(experiment: str) -> str:
