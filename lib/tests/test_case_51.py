@@ -8,7 +8,7 @@ import pytest
 
 from loadcurve import analysis, models, read_curves, read_published, read_table
 from loadcurve.analysis import rerun_of_threads
-from loadcurve.audit import audit, summarise_sockets
+from loadcurve.audit import summarise_sockets
 from loadcurve.reading import read_published_raw
 
 SOURCE = "rt_qps_threads"
@@ -55,13 +55,6 @@ def test_30000_connections_were_664_in_flight():
     client = read_published_raw(SOURCE, "c30000.ss.client.txt").tables["sockets"].iloc[0]
     server = read_published_raw(SOURCE, "c30000.ss.server.txt").tables["sockets"].iloc[0]
     assert (client["established"], server["established"]) == (7959, 28)
-
-
-@pytest.mark.parametrize(("name", "severity"), [("c0001", "ok"), ("c8000", "error"), ("c30000", "error")])
-def test_the_audit_finds_the_loads_that_were_not_there(name, severity):
-    runs = read_published_raw(SOURCE, f"{name}.wrk.txt").tables["runs"]
-    found = audit({"runs": runs.assign(study="published", run_id=name)})
-    assert found.set_index("rule").loc["effective-concurrency", "severity"] == severity
 
 
 def test_every_quoted_ss_prints_as_closed_what_is_elsewhere():

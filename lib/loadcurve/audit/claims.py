@@ -105,11 +105,6 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
         ``claim section verdict value lo hi at_least at_most evidence differs instead settles``, by the name of the
         claim.
 
-    Raises
-    ------
-    LoadcurveError
-        When a row cannot be judged; the text names the claim.
-
     Examples
     --------
     >>> row = dict.fromkeys("at_least at_most neutral scope differs instead because settles".split(), "")

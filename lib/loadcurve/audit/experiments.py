@@ -43,11 +43,6 @@ def judge_experiments(
         `published` is the weakest verdict on the experiment's claims, in the order contradicted, not tested here, same
         direction, agrees, explained; `rerun` is that of `find_verdict`.  Without a claim both are `NO_CLAIM`.
 
-    Raises
-    ------
-    LoadcurveError
-        When a row cannot be judged; the text names the experiment.
-
     Examples
     --------
     >>> row = dict.fromkeys("at_most neutral scope differs instead because settles".split(), "")

@@ -27,11 +27,8 @@ def mark(name: str, warnings: list[str], repeats: int | None) -> str:
 def with_weak_points(path: str, html: str) -> str:
     """Return a page with a footnote on each number that has warnings, and in tables the number of few repeats.
 
-    Raises
-    ------
-    LoadcurveError
-        When a number with a warning has no block of footnotes after it, a block has no such number before it, or a
-        sentence quotes a number that rests on fewer than `FEWEST_REPEATS` repeats; the text names page and number.
+    A number with a warning needs a block of footnotes below it, a block needs such a number above it, and a sentence
+    may not quote a number that rests on fewer than `FEWEST_REPEATS` repeats; an error names page and number.
     """
     parts, at, numbered = [], 0, 0
     name, notes = "", dict[str, int]()

@@ -37,7 +37,8 @@ from loadcurve.stats import Estimate
 NOTEBOOK = "99_hostile"
 ROUTES = (
     "variant", "heading", "cell", "fact", "caption", "alt", "value", "unit", "reason", "claim", "section", "evidence",
-    "differs", "instead", "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler", "raw",
+    "differs", "instead", "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler",
+    "raw",
 )  # fmt: skip
 
 RAW_FILES = [
