@@ -20,10 +20,7 @@ FEWEST_REPEATS = 3
 def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
     """Replace each ``{name}`` of a sentence by its quantity, shown with its unit; an Estimate also with its interval.
 
-    Raises
-    ------
-    LoadcurveError
-        When a quantity is missing or has an unknown format, or an Estimate rests on fewer than `FEWEST_REPEATS`.
+    An Estimate that rests on fewer than `FEWEST_REPEATS` is refused.
 
     Examples
     --------

@@ -41,8 +41,8 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         ``answer``, ``grouping``, ``not_used``: the first sentences of the report;
         ``objectives``: ``column``, ``maximum``, ``text``;
         ``curves``: ``variant``, ``load``, ``levels`` (rows of `Curve.levels`), ``results`` (``name label unit value lo
-        hi level method warnings text interval``), ``bottleneck``, ``bottlenecks`` (rows of `summarise_bottlenecks`),
-        ``missing`` (quantity → reason);
+        hi level method warnings repeats text interval``), ``bottleneck``, ``bottlenecks`` (rows of
+        `summarise_bottlenecks`), ``missing`` (quantity → reason);
         ``next_steps``, ``settings`` (of the audit, where they are not the default), ``findings`` (rows of the table),
         ``warnings``, ``origins`` (facts that no report prints),
         ``provenance``: ``files`` (``path bytes sha256``), ``digest``, ``tools``, ``version``, ``command``, ``created``.
