@@ -63,7 +63,7 @@ def loaders(
     found = []
     for at, (site, part) in enumerate(zip(places, parts, strict=True)):
         root = roots[at % len(roots)]
-        url = f"{root.rstrip('/')}{section.path}"
+        url = section.url_of(root)
         # Several processes of a client are numbered.
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"
