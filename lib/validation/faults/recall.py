@@ -27,26 +27,14 @@ FOLDERS = tuple(f"lib/tests/data/folders/{name}" for name in ("ab_sar", "json_to
 
 @dataclass(frozen=True)
 class Case:
-    """Tables of a planted fault and what the audit reports about them.
+    """Tables of a planted fault and what the audit reports about them."""
 
-    Attributes
-    ----------
-    name : str
-        Of the fault's folder, or of the mutation.
-    kind : {"recorded", "mutated"}
-    fault : Fault
-    tables : mapping of str to pandas.DataFrame
-    findings : pandas.DataFrame
-    not_recorded : str
-        Why it is not recorded, of a mutation.
-    """
-
-    name: str
-    kind: str
+    name: str  # Of the fault's folder, or of the mutation
+    kind: str  # `recorded` or `mutated`
     fault: Fault
     tables: Tables
     findings: pd.DataFrame
-    not_recorded: str = ""
+    not_recorded: str = ""  # Why it is not recorded, of a mutation
 
     @property
     def found(self) -> pd.DataFrame:

@@ -59,18 +59,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Topology:
-    """Hosts and the networks that connect them.
+    """Hosts and the networks that connect them."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the topology, such as ``client_server``.
-    nodes : tuple of Node
-        Hosts; empty for loopback.
-    """
-
-    name: str
-    nodes: tuple[Node, ...] = ()
+    name: str  # Name of the topology, such as `client_server`
+    nodes: tuple[Node, ...] = ()  # Hosts; empty for loopback
 
     def __post_init__(self):
         for what, all_of_them in (
