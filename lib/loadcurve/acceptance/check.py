@@ -19,8 +19,8 @@ class Outcome:
     # `not checked` where a run is missing, the balancer has no such function, or the interval contains the limit.
     verdict: Literal["pass", "fail", "not checked"]
     numbers: str  # The numbers behind it, in a sentence
-    # `value`, `lo` and `hi`: the quantity that is compared with a limit, and its 95 % interval: a ratio, or a time in s;
-    # NaN where the check compares none.
+    # `value`, `lo` and `hi`: the quantity that is compared with a limit, and its 95 % interval: a ratio, or a time in
+    # s; NaN where the check compares none.
     value: float = math.nan
     lo: float = math.nan
     hi: float = math.nan
