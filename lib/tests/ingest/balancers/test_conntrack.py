@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -41,9 +42,7 @@ def test_an_error_is_named(text):
     [("sport=44224", "sport=4422x"), ("6 111", "6 1x1"), ("mark=0", "mark=o"), ("dst=198.18.0.2 sport=80", "sport=80")],
 )
 def test_refused(right, wrong):
-    with pytest.raises(ParseError) as raised:
-        parse_conntrack(LIST.replace(right, wrong, 1))
-    assert raised.value.line == 1
+    assert refused_line(parse_conntrack, LIST.replace(right, wrong, 1)) == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 432000)), min_size=1, max_size=9))

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from refused import refused_line
 
 from loadcurve import parse, tables
-from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.haproxy import parse_haproxy
 
 DATA = Path(__file__).parents[2] / "data"
@@ -41,6 +41,4 @@ def test_a_series_after_show_info():
     ("right", "wrong", "line"), [("75490,4302930", "75490,43o2930", 3), ("\nb,s2", "\nb,s2,0,0,0", 4)]
 )
 def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_haproxy(STATS.replace(right, wrong, 1))
-    assert raised.value.line == line
+    assert refused_line(parse_haproxy, STATS.replace(right, wrong, 1)) == line

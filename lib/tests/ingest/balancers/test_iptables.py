@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -55,6 +56,4 @@ def test_an_error_is_named():
     ],
 )
 def test_refused(text, right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_iptables(text.replace(right, wrong, 1))
-    assert raised.value.line == line
+    assert refused_line(parse_iptables, text.replace(right, wrong, 1)) == line

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -32,9 +33,7 @@ def test_without_counters_there_is_a_warning():
 
 @pytest.mark.parametrize(("right", "wrong"), [("packets 20096", "packets 2oo96"), ("bytes 1205760", "bytes 12057x0")])
 def test_refused(right, wrong):
-    with pytest.raises(ParseError) as raised:
-        parse_nft(TEXT.replace(right, wrong, 1))
-    assert raised.value.line == 4
+    assert refused_line(parse_nft, TEXT.replace(right, wrong, 1)) == 4
 
 
 @pytest.mark.parametrize(
