@@ -111,11 +111,8 @@ def _joined(parts: Sequence[Tables]) -> dict[str, pd.DataFrame]:
 def summarise_recall(cases: list[Case]) -> pd.DataFrame:
     """Return a row for each planted fault: what was planted, what must be found and what is.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``fault kind expected found verdict evidence name``: the rules that must report it, all that do, the verdict,
-        and the evidence of the first expected rule.
+    The columns are ``fault kind expected found verdict evidence name``: the rules that must report it, all that do, the
+    verdict, and the evidence of the first expected rule.
     """
     rows = []
     for case in cases:
@@ -164,10 +161,7 @@ _FAULTY = (
 def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:
     """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data runs errors runs_with_warning rules``.
+    The columns are ``data runs errors runs_with_warning rules``.
     """
     clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
     studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]
