@@ -19,21 +19,11 @@ MAX_DIGITS = 300  # of a whole number, so that a float can hold it
 
 @dataclass(frozen=True)
 class Document:
-    """Values of a file and their lines.
+    """Values of a file and their lines."""
 
-    Attributes
-    ----------
-    values : Any
-        Mappings, lists, strings, numbers, booleans and None.
-    lines : dict
-        Place, such as ``("factors", "connections", 2)`` → line, from 1.
-    path : pathlib.Path
-        Path of the file.
-    """
-
-    values: Any
-    lines: dict[Place, int]
-    path: Path
+    values: Any  # Mappings, lists, strings, numbers, booleans and None
+    lines: dict[Place, int]  # Place, such as `("factors", "connections", 2)` → line, from 1
+    path: Path  # Path of the file
 
     def line(self, place: Place) -> int:
         """Return the line of a place, or of the nearest enclosing place; 0 if the file has neither."""

@@ -13,24 +13,12 @@ from loadcurve.lab.study_file.load import LoadSection
 
 @dataclass(frozen=True)
 class Loader:
-    """A generator on a host.
-
-    Attributes
-    ----------
-    host : str
-        Name of the host.
-    stem : str
-        What its files begin with.
-    generator : GeneratorCommand
-        Its command.
-    url : str
-        Where it sends its requests.
-    """
+    """A generator on a host."""
 
     host: str
-    stem: str
+    stem: str  # What its files begin with
     generator: GeneratorCommand
-    url: str
+    url: str  # Where it sends its requests
 
 
 def connections_of(section: LoadSection, clients: tuple[HostSlot, ...]) -> dict[str, int]:
