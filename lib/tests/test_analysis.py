@@ -300,7 +300,7 @@ def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
 
 
 def test_a_load_that_clients_could_not_reach_or_were_refused_at_is_no_capacity(scaling):
-    """`wrk -c64` under `ulimit -n 32` exits with 0 and prints a healthy rate; hey counts refused connections as failed."""
+    """`wrk -c64` under `ulimit -n 32` exits with 0 and a healthy rate; hey counts refused connections as failed."""
     failing = [0] * 6 + [40]
     for tool, share in (("wrk", 40 / 64), ("hey", 40 / 1040)):
         runs = scaling["runs"].assign(tool=tool, requests=1000, errors_connect=failing, latency_p99_s=0.01)

@@ -105,8 +105,8 @@ def _failed(levels: pd.DataFrame, load: str) -> list[str]:
     at = levels[load].iloc[int(worst.argmax())]
     share = f"{100 * worst.max():.0f} %"
     return [
-        f"up to {share} of the requests failed, or of the connections never opened (at {load} = {at:g}): throughput and "
-        "response times are not those of this load"
+        f"up to {share} of the requests failed, or of the connections never opened (at {load} = {at:g}): throughput "
+        "and response times are not those of this load"
     ]
 
 
