@@ -33,32 +33,21 @@ _STRICT = ConfigDict(extra="forbid", strict=True)
 class Range:
     """Range of a number, or of each number of a list, for `Annotated`.
 
-    Attributes
-    ----------
-    ge, le : float
-        Ends that belong to the range.
-    gt, lt : float
-        Ends that do not.
-    unit : str
-        Unit of the number, for messages.
-    multiple_of : float
-        Of which the number must be a multiple; 0 for any number.
-    finite : bool
-        Whether infinity is outside the range.
-
     Examples
     --------
     >>> Range(1, 256).rule("workers", whole=True), Range(gt=0, lt=1).rule("quantile")
     ('a whole number of 1 to 256', '0 < quantile < 1')
     """
 
+    # `ge` and `le`: ends that belong to the range.
     ge: float = -math.inf
     le: float = math.inf
+    # `gt` and `lt`: ends that do not.
     gt: float = -math.inf
     lt: float = math.inf
-    unit: str = ""
-    multiple_of: float = 0.0
-    finite: bool = True
+    unit: str = ""  # Unit of the number, for messages
+    multiple_of: float = 0.0  # Of which the number must be a multiple; 0 for any number
+    finite: bool = True  # Whether infinity is outside the range
 
     def __contains__(self, value: float) -> bool:
         if value == math.inf:

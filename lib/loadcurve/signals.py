@@ -21,21 +21,11 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass
 class _State:
-    """State of signal handling; one for the process, since signals go to a process.
+    """State of signal handling; one for the process, since signals go to a process."""
 
-    Attributes
-    ----------
-    interruptible : bool
-        Whether the main thread is at a wait point.
-    noted : int
-        Signal that was received and not raised yet, 0 for none.
-    raised : int
-        Signal for which KeyboardInterrupt was raised, 0 for none.
-    """
-
-    interruptible: bool = False
-    noted: int = 0
-    raised: int = 0
+    interruptible: bool = False  # Whether the main thread is at a wait point
+    noted: int = 0  # Signal that was received and not raised yet, 0 for none
+    raised: int = 0  # Signal for which KeyboardInterrupt was raised, 0 for none
 
 
 _STATE = _State()

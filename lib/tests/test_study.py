@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from one_test import in_one_test
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.study import Command, Run, Study, settled
+from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, read_study, write_run, write_study
 
 BEGUN, ENDED = "2026-11-21T00:23:46.919828Z", "2026-11-21T00:23:52.950040Z"
@@ -116,7 +118,7 @@ def test_a_study_bears_its_folders_name(tmp_path, small_study):
 
 
 def test_no_study_is_one_line(tmp_path):
-    with pytest.raises(LoadcurveError, match="expected a study.yml, got no file"):
+    with pytest.raises(LoadcurveError, match="expected a study.yml, got 'no file'"):
         read_study(tmp_path)
 
 
@@ -243,6 +245,18 @@ def test_no_run_and_no_text_are_one_line(tmp_path):
     (tmp_path / "run.json").write_bytes(b'{\n"study": "\xff"}')
     with pytest.raises(ParseError, match=r"run.json:2: expected UTF-8"):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize(("read", "name"), [(read_run, "run.json"), (read_manifest, "runs.json")])
+def test_a_record_that_would_take_for_ever_is_one_line(tmp_path, read, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ParseError, match=f"{name}: expected a {name}, got 'something that is no file'"):
+        read(tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).touch()
+    os.truncate(tmp_path / name, 1 << 40)
+    with pytest.raises(ParseError, match=f"{name}: expected at most 16777216 bytes"):
+        read(tmp_path)
 
 
 def test_a_command_that_never_started_has_no_times(tmp_path):

@@ -21,14 +21,11 @@ _COLUMNS = ["report", "tool", "half", "rule", "label", "severity", "reason", "fo
 def compare_with_labels() -> pd.DataFrame:
     """Audit each labelled report alone, and put its findings beside the labels.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``report tool half rule label severity reason found evidence``: one row for each finding that an expert raises,
-        or may raise, or that the audit reports (``label`` is then ``no``).  ``severity`` is the expert's, ``found``
-        the audit's, empty without a finding.  Rows of the rule ``verdict`` hold the verdicts of both; that of a report
-        that cannot be read is ``not read``.  A finding that several rules may report counts once, for the rule that
-        reports it most severely.
+    The table ``report tool half rule label severity reason found evidence`` has one row for each finding that an expert
+    raises, or may raise, or that the audit reports (``label`` is then ``no``).  ``severity`` is the expert's, ``found``
+    the audit's, empty without a finding.  Rows of the rule ``verdict`` hold the verdicts of both; that of a report that
+    cannot be read is ``not read``.  A finding that several rules may report counts once, for the rule that reports it
+    most severely.
     """
     labels = read_published("audit_labels", "labels")
     found = pd.DataFrame(_findings(sorted(labels["report"].unique())), columns=["report", "rule", "found", "evidence"])
@@ -62,17 +59,10 @@ def _findings(reports: list[str]) -> list[tuple[str, str, str, str]]:
 def summarise_error_rates(compared: pd.DataFrame) -> pd.DataFrame:
     """Precision and recall of errors, of warnings, and of each rule in each half; what is arguable is left out.
 
-    Parameters
-    ----------
-    compared : pandas.DataFrame
-        From `compare_with_labels`, or with its columns ``half rule label severity found``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``half rule right wrong missed``, then ``precision recall`` and the ends of their 95 % intervals (Wilson's).
-        The first rules are ``errors``, ``warnings`` and ``all rules``.  An error is right if the expert raises it as
-        an error; a warning is right also where the expert would raise an error.
+    `compared` is a table of `compare_with_labels`, or has its columns ``half rule label severity found``.  The result
+    has ``half rule right wrong missed``, then ``precision recall`` and the ends of their 95 % intervals (Wilson's).
+    The first rules are ``errors``, ``warnings`` and ``all rules``.  An error is right if the expert raises it as an
+    error; a warning is right also where the expert would raise an error.
 
     Examples
     --------

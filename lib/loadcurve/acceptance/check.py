@@ -14,21 +14,13 @@ FUNCTIONS = "functions"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a check for one balancer.
+    """The outcome of a check for one balancer."""
 
-    Attributes
-    ----------
-    verdict : {"pass", "fail", "not checked"}
-        ``not checked`` where a run is missing, the balancer has no such function, or the interval contains the limit.
-    numbers : str
-        The numbers behind it, in a sentence.
-    value, lo, hi : float
-        The quantity that is compared with a limit, and its 95 % interval: a ratio, or a time in s; NaN where the check
-        compares none.
-    """
-
+    # `not checked` where a run is missing, the balancer has no such function, or the interval contains the limit.
     verdict: Literal["pass", "fail", "not checked"]
-    numbers: str
+    numbers: str  # The numbers behind it, in a sentence
+    # `value`, `lo` and `hi`: the quantity that is compared with a limit, and its 95 % interval: a ratio, or a time in
+    # s; NaN where the check compares none.
     value: float = math.nan
     lo: float = math.nan
     hi: float = math.nan
@@ -36,18 +28,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class LoadRuns:
-    """The tables of a study's runs with load.
+    """The tables of a study's runs with load."""
 
-    Attributes
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        Name → table with the column ``variant``; generators of a run are merged in ``runs``.
-    balancer : str
-        Balancer that is judged; its variants begin with its name.
-    """
-
+    # Name → table with the column `variant`; generators of a run are merged in `runs`.
     tables: Mapping[str, pd.DataFrame]
-    balancer: str
+    balancer: str  # Balancer that is judged; its variants begin with its name
 
     def of(self, what: str, table: str = "runs") -> pd.DataFrame:
         """Return the rows of the balancer's variant, such as ``nft_large`` for ``large``."""
@@ -61,34 +46,18 @@ class LoadRuns:
 
 @dataclass(frozen=True)
 class AcceptanceCheck:
-    """A check of an acceptance test.
+    """A check of an acceptance test."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, in words joined by ``_``.
-    proves : str
-        What a pass shows.
-    criterion : str
-        How it is decided, with the threshold.
-    reason : str
-        Why the threshold is what it is.
-    needs : tuple of str
-        ``functions``, or the last parts of the names of the variants that the decision compares: ``large`` of
-        ``nft_large``.  A name with ``direct_`` is a variant without a balancer.
-    decide : callable
-        Folder of a functional run, or `LoadRuns` → `Outcome`.
-    cannot : mapping of str to str
-        Name of a balancer that has no such function → the reason.
-    """
-
-    name: str
-    proves: str
-    criterion: str
-    reason: str
+    name: str  # Its name, in words joined by `_`
+    proves: str  # What a pass shows
+    criterion: str  # How it is decided, with the threshold
+    reason: str  # Why the threshold is what it is
+    # `functions`, or the last parts of the names of the variants that the decision compares: `large` of `nft_large`.  A
+    # name with `direct_` is a variant without a balancer.
     needs: tuple[str, ...]
+    # Folder of a functional run, or `LoadRuns` → `Outcome`.
     decide: Callable[[Path], Outcome] | Callable[[LoadRuns], Outcome]
-    cannot: Mapping[str, str] = field(default_factory=dict)
+    cannot: Mapping[str, str] = field(default_factory=dict)  # Name of a balancer that has no such function → the reason
 
     @property
     def is_functional(self) -> bool:

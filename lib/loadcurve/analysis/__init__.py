@@ -40,25 +40,7 @@ from loadcurve.analysis.history import Change, History, common_variants, compare
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
 from loadcurve.analysis.open_loop import find_closed_capacity, split_loops, summarise_overload, summarise_rates
-from loadcurve.analysis.rerun_of_threads import (
-    rerun_connections,
-    rerun_keep_alive,
-    rerun_one_connection,
-    rerun_orphans,
-    rerun_threads,
-    rerun_wordpress,
-    whole_cycles_ratio,
-)
-from loadcurve.analysis.reruns import (
-    connections_opened_per_s,
-    count_disturbed,
-    count_orphans,
-    numbers_in,
-    processor_busy_ratio,
-    summarise_lost_clients,
-    summarise_orphans,
-    undisturbed,
-)
+from loadcurve.analysis.reruns import count_disturbed, undisturbed
 from loadcurve.analysis.settings import changes_of_settings, label_settings
 from loadcurve.analysis.timeline import summarise_timeline
 from loadcurve.analysis.usage import summarise_processors
@@ -82,30 +64,17 @@ __all__ = [
     "common_variants",
     "compare",
     "compare_over_time",
-    "connections_opened_per_s",
     "count_disturbed",
-    "count_orphans",
     "find_closed_capacity",
     "label_settings",
-    "numbers_in",
     "parse_gate",
     "parse_objective",
     "parse_objectives",
-    "processor_busy_ratio",
-    "rerun_connections",
-    "rerun_keep_alive",
-    "rerun_one_connection",
-    "rerun_orphans",
-    "rerun_threads",
-    "rerun_wordpress",
     "split_loops",
     "summarise_heatmap",
-    "summarise_lost_clients",
-    "summarise_orphans",
     "summarise_overload",
     "summarise_processors",
     "summarise_rates",
     "summarise_timeline",
     "undisturbed",
-    "whole_cycles_ratio",
 ]

@@ -1,56 +1,89 @@
-"""What to measure next, from what the analysis could not say."""
+"""What to measure next, from findings, from gaps of the data, and from results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
-from loadcurve.analysis.usage import NO_SAMPLE
+from loadcurve.analysis.usage import NO_SAMPLE, NOT_ATTACHED
+from loadcurve.audit.of_runs import key_of
+from loadcurve.audit.verdict import OVERLOAD
+from loadcurve.tables.loads import OPEN_LOOP_TOOLS
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""
+HELD = 0.98
+"""Share of an offered rate that is served where the rate is held."""
 _MIN_DURATION_S = 10.0  # a shorter run is mostly warm-up on servers that compile, cache or ramp their clock
 _MOST = 5  # steps: more are read by nobody
 _MOST_ERRORS = 3
 _NAMED = 3  # curves before a step
 _COARSE = 2.0  # ratio of neighbouring levels between which a capacity is searched
+_ATTACH = "Attach the monitors to the runs, as Not used says: they show what limits the throughput."
+_REPEATS = ("few-repeats", "wide-interval")
 
 
-def advise(curves: Iterable[Curve], findings: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+def advise(
+    curves: Iterable[Curve], findings: pd.DataFrame, tables: Mapping[str, pd.DataFrame], beyond: Iterable[str] = ()
+) -> list[str]:
     """Return the next measurements that would narrow the results most, the most useful first; at most five.
 
-    Errors of the audit come first.  Nothing is asked for that lies in the `tables` already.
+    Errors of the audit come first, but for those of the overloaded runs that end a sweep (`beyond`), which a capacity
+    needs.  What a rule advises is not advised twice, and nothing is asked for that lies in the `tables` already.
     """
-    every = list(curves)
-    found: dict[str, list[str]] = {}
-    has_open_loop = any(curve.load != "connections" for curve in every)
-    for curve in every:
-        for sentence in _of_curve(curve, has_open_loop, tables):
-            found.setdefault(sentence, []).append(curve.variant)
-    errors = findings[findings["severity"] == "error"].drop_duplicates("rule")["advice"].dropna()[:_MOST_ERRORS]
-    # What holds for every curve needs no name; of many, the first names suffice.
-    rest = [
-        sentence if len(variants) == len(every) else f"{_listed(variants)}: {sentence[:1].lower()}{sentence[1:]}"
-        for sentence, variants in found.items()
+    every = [curve for curve in curves if len(curve.levels)]
+    overload = set(OVERLOAD) - {"failed-requests"}  # which may have another cause
+    needed = findings["rule"].isin(overload) & key_of(findings).isin(list(beyond))
+    found = findings[~needed & findings["severity"].isin(["error", "warning"])].dropna(subset="advice")
+    often = found.groupby("rule")["rule"].transform("size")
+    found = found.loc[often.sort_values(ascending=False, kind="stable").index]
+    rules: dict[str, dict[str, str]] = {
+        severity: dict(rows[["rule", "advice"]].drop_duplicates("rule").to_numpy())
+        for severity, rows in found.groupby("severity")
+    }
+    warned = rules.get("warning", {})
+    often = next((warned[rule] for rule in reversed(_REPEATS) if rule in warned), "")
+    others = [advice for rule, advice in warned.items() if rule not in (*_REPEATS, "short-load")]
+    errors = list(rules.get("error", {}).values())[:_MOST_ERRORS]
+    if not every:
+        return errors
+    steps = [
+        *errors,
+        *([_ATTACH] if any(curve.missing.get("Bottleneck") == NOT_ATTACHED for curve in every) else []),
+        *_of_each(every, _range),
+        *([often] if often else _of_each(every, _repeats)),
+        *([warned["short-load"]] if "short-load" in warned else _of_each(every, _duration)),
+        *others[:1],
+        *_records(every, tables),
+        *others[1:],
     ]
-    return list(dict.fromkeys([*errors, *rest]))[:_MOST]
+    return list(dict.fromkeys(steps))[:_MOST]
 
 
-def _listed(variants: list[str]) -> str:
-    more = f" and {len(variants) - _NAMED} more curves" if len(variants) > _NAMED else ""
-    return ", ".join(variants[:_NAMED]) + more
+def _of_each(curves: list[Curve], steps: Callable[[Curve], Iterable[str]]) -> Iterator[str]:
+    """Yield the steps of curves, with the names of those for which they are; of many, the first names suffice."""
+    found: dict[str, list[str]] = {}
+    for curve in curves:
+        for sentence in steps(curve):
+            found.setdefault(sentence, []).append(curve.variant)
+    for sentence, variants in found.items():
+        more = f" and {len(variants) - _NAMED} more curves" if len(variants) > _NAMED else ""
+        named = f"{', '.join(variants[:_NAMED])}{more}: {sentence[:1].lower()}{sentence[1:]}"
+        yield sentence if len(variants) == len(curves) else named
 
 
-def _of_curve(curve: Curve, has_open_loop: bool, tables: Mapping[str, pd.DataFrame]) -> Iterable[str]:
+def _range(curve: Curve) -> Iterator[str]:
+    """Yield which loads to measure besides those of a curve."""
     levels, load = curve.levels, curve.load
-    if levels.empty:
-        return
-    highest = levels[load].iloc[-1]
-    if len(levels) < MIN_LEVELS:
-        yield f"Measure at least {MIN_LEVELS} levels of {_words(load)}, each twice the one before, from 1 on."
-    elif load == "connections" and _still_rises(levels):
+    lowest, highest = levels[load].iloc[0], levels[load].iloc[-1]
+    if load == "target_rate_rps":
+        if levels["throughput_rps"].iloc[-1] >= HELD * highest:
+            yield f"The highest rate offered was held: offer {2 * highest:g} and {4 * highest:g} requests/s too."
+    elif len(levels) < MIN_LEVELS:
+        yield f"Measure at least {MIN_LEVELS} levels of connections, each twice the one before, from 1 on."
+    elif _still_rises(levels):
         yield f"Throughput still rises at {highest:g} connections: measure {2 * highest:g} and {4 * highest:g} too."
     if "capacity" in curve:
         found = curve["capacity"]
@@ -59,19 +92,32 @@ def _of_curve(curve: Curve, has_open_loop: bool, tables: Mapping[str, pd.DataFra
         elif found.value > 0 and found.hi > _COARSE * found.value:
             yield f"Measure {_words(load)} between {found.value:g} and {found.hi:g}: the capacity lies there."
         elif found.value == 0:
-            yield _below(load, levels[load].iloc[0])
-    if levels["runs"].min() < ENOUGH_REPEATS:
-        few = int(levels["runs"].min())
+            yield _below(load, lowest)
+
+
+def _repeats(curve: Curve) -> Iterator[str]:
+    few = int(curve.levels["runs"].min())
+    if few < ENOUGH_REPEATS:
         why = "1 run shows no scatter" if few == 1 else f"{few} runs leave the interval wide"
         yield f"Repeat each level at least {ENOUGH_REPEATS} times, in random order: {why}."
+
+
+def _duration(curve: Curve) -> Iterator[str]:
     duration = curve.runs["duration_s"].dropna() if "duration_s" in curve.runs else pd.Series(dtype=float)
     if len(duration) and duration.median() < _MIN_DURATION_S:
         yield f"Run each level for at least {_MIN_DURATION_S:g} s: these runs took {duration.median():.1g} s."
-    if curve.missing.get("Bottleneck") == NO_SAMPLE and tables.get("cpu", pd.DataFrame()).empty:
+
+
+def _records(curves: list[Curve], tables: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    """Yield what to record besides, of what is not there."""
+    if any(curve.missing.get("Bottleneck") == NO_SAMPLE for curve in curves):
         yield "Record `sar -A 1` and `ss -s` on server and generator while the load runs: they show what limits it."
-    if tables.get("latency", pd.DataFrame()).empty:
-        yield "Print percentiles (wrk --latency): a mean response time is no promise."
-    if not has_open_loop:
+    runs = pd.concat([curve.runs for curve in curves])
+    if not runs.filter(regex=r"^latency_p[0-9]").notna().to_numpy().any():
+        option = " (wrk --latency)" if runs.get("tool", pd.Series(dtype=str)).eq("wrk").any() else ""
+        yield f"Print percentiles{option}: a mean response time is no promise."
+    tools = tables["runs"]["tool"] if "tool" in tables["runs"] else pd.Series(dtype=str)
+    if all(curve.load == "connections" for curve in curves) and not tools.isin(OPEN_LOOP_TOOLS).any():
         yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
 
 

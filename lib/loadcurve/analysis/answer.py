@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.advice import advise
-from loadcurve.analysis.cells import connections_words, shown
-from loadcurve.analysis.curve import Curve, Draw
+from loadcurve.analysis.cells import connections_words, level_cells, shown
+from loadcurve.analysis.curve import LEVELS, Curve, Draw
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
@@ -17,12 +18,12 @@ from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict
 from loadcurve.audit.merged_samples import merge_samples
 from loadcurve.audit.registry import all_rules, audit
-from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
+from loadcurve.audit.sentences import finding_sentences, unchecked_count
 from loadcurve.audit.settings import default_settings
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError, check_type
 from loadcurve.ingest.given_factors import Factors
-from loadcurve.ingest.grouping import GROUPED
+from loadcurve.ingest.grouping import other_facts
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
@@ -30,6 +31,7 @@ from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.tables.loads import SAME_RATE, name_loops
+from loadcurve.wording import group_lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,21 +102,20 @@ class Analysis:
         draw : callable, optional
             Returns the figures of a curve; by default there are none.
         """
-        sections: list[Block] = [Section(curve.variant, curve.blocks(draw)) for curve in self.curves]
+        several = len(self.curves) > 1
         return [
             Paragraph("Verdict", str(self.verdict), self.verdict.severity),
             Paragraph("Answer", self.answer),
             Paragraph("Runs", self.grouping),
             Items("Not used", self.not_used),
-            *([_overview(self.curves)] if len(self.curves) > 1 else []),
-            *(sections if len(self.curves) > 1 else self.curves[0].blocks(draw)),
+            *(_of_curves(self.curves, draw) if several else self.curves[0].blocks(draw)),
             Items("Measure next", self.next_steps, numbered=True),
             Items("Settings of the audit", self.findings.attrs.get("settings", ())),
             Items("Findings", list(finding_sentences(self.findings))),
-            Items("Not checked", list(unchecked_sentences(self.findings))),
+            Items("Not checked", list(unchecked_count(self.findings))),
             Items("Not read", self.not_read, numbered=True),
-            Items("Warnings", [w for w in self.warnings if not w.startswith((NOT_READ, NOT_ATTACHED))]),
-            Items("Facts that no report prints", [line for line in self.origins if not line.startswith(GROUPED)]),
+            Items("Warnings", group_lines(w for w in self.warnings if not w.startswith((NOT_READ, NOT_ATTACHED)))),
+            Items("Facts that no report prints", other_facts(self.origins)),
         ]
 
     @property
@@ -134,8 +135,8 @@ class Analysis:
 
     @property
     def not_read(self) -> list[str]:
-        """One line for each path that could not be read: where, what was expected, and what was found."""
-        return [warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ)]
+        """What could not be read: where, what was expected, and what was found; one line for all that are alike."""
+        return group_lines(warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ))
 
     @property
     def levels(self) -> pd.DataFrame:
@@ -155,6 +156,22 @@ class Analysis:
         ]
         names = ["variant", "quantity", "label", "value", "lo", "hi", "unit", "level_ratio", "method", "warnings"]
         return pd.DataFrame(rows, columns=names)
+
+
+def _of_curves(curves: Sequence[Curve], draw: Draw | None) -> list[Block]:
+    """Return the curves side by side, what is missing in all of them once, and a section for each with a shape."""
+    plain = [curve for curve in curves if len(curve.levels) == 1 and len(curve.results) == 1 and not curve.bottleneck]
+    absent = [curve.absent() for curve in curves]
+    shared = [line for line in absent[0] if all(line in each for each in absent)]
+    blocks: list[Block] = [_overview(curves)]
+    if len(plain) == len(curves) and len({curve.load for curve in curves}) == 1:
+        levels = pd.concat([curve.levels for curve in curves], ignore_index=True).assign(gain_ratio=np.nan)
+        headings, cells = level_cells(levels, curves[0].load)
+        rows = [[curve.variant, *row] for curve, row in zip(curves, cells, strict=True)]
+        throughput = levels["throughput_rps"].to_list()
+        blocks = [Grid(["curve", *headings], rows, LEVELS, left=1, bars=throughput, bars_title="throughput")]
+    sections = [Section(curve.variant, curve.blocks(draw, shared)) for curve in curves if curve not in plain]
+    return [*blocks, *sections, Items("Not computed for any curve", shared)]
 
 
 def _overview(curves: Iterable[Curve]) -> Grid:
@@ -251,7 +268,7 @@ def analyse(
         findings.verdict,
         curves,
         findings,
-        tuple(advise(curves, findings, checked)),
+        tuple(advise(curves, findings, checked, findings.attrs["beyond"])),
         parsed.warnings,
         asked,
         checked,

@@ -39,7 +39,7 @@ def plateau_words(ranked: pd.DataFrame) -> str:
     >>> plateau_words(pd.DataFrame({"plateau_rps": [400.0], "plateau_lo": [390.0], "plateau_hi": [410.0]}))
     'the observed plateau is 400 requests/s [390 to 410 requests/s]'
     """
-    value, lo, hi = ranked[["plateau_rps", "plateau_lo", "plateau_hi"]].iloc[0]
+    value, lo, hi = ranked[["plateau_rps", "plateau_lo", "plateau_hi"]].clip(lower=0).iloc[0]
     if np.isnan(value):
         return "throughput has no plateau yet"
     return f"the observed plateau is {shown(value, 'rps')} {ends_words(lo, hi, 'rps')}".strip()

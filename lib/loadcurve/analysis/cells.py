@@ -34,7 +34,8 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
         ("gain", [_gain(gain) for gain in levels["gain_ratio"]]),
     ]
     columns += [
-        (f"{_statistic(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits)]) for name in times
+        (f"{_statistic(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits, strict=True)])
+        for name in times
     ]
     if levels["error_ratio"].gt(0).any():
         columns.append(("errors", [_errors(x) for x in levels["error_ratio"]]))

@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from loadcurve.analysis.advice import HELD
 from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.comparison import Comparison
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.grouping import other_facts
 from loadcurve.schemas.printed import half_digit
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
 from loadcurve.tables.loads import LOOPS
@@ -57,8 +59,12 @@ def compare(
     """
     matched, warnings = match_curves([baseline, other])
     pairs = {name: (first, second) for name, (first, second) in matched.items() if first and second}
+    sources = (baseline.source or "A", other.source or "B")
+    for source, side in zip(sources, (baseline, other), strict=True):
+        warnings += [f"{source}: {line}" for line in _of_side(side)]
     warnings += [warning for pair in pairs.values() for warning in _unlike(*pair)]
-    sources = (baseline.source, other.source)
+    if metric == "throughput_rps" and any(_is_held(*pair) for pair in pairs.values()):
+        warnings.append("both held the offered rates, so their throughput is the rate: compare latency_p99_s")
     points: list[_Point] = []
     for name, pair in pairs.items():
         if without := [source for source, side in zip(sources, pair, strict=True) if not _has(metric, side)]:
@@ -174,6 +180,21 @@ def _check_metric(metric: str, pairs: Iterable[tuple[Curve, Curve]]) -> None:
             raise LoadcurveError(f"{side.variant} must have a run with a load and a throughput, got none")
         if metric not in known:
             raise LoadcurveError(f"metric must be one of {', '.join(known)}, got {metric!r}")
+
+
+def _of_side(side: Analysis) -> Iterator[str]:
+    """Yield what the audit found in a measurement, the loads that its names state, and what was not used."""
+    if side.verdict.severity in ("warning", "error"):
+        yield str(side.verdict)
+    yield from (note for note in side.grouping.split("; ") if " printed none" in note)
+    yield from (*side.not_used, *other_facts(side.origins))
+
+
+def _is_held(*sides: Curve) -> bool:
+    return all(
+        side.load != "connections" and (side.levels["throughput_rps"] >= HELD * side.levels[side.load]).all()
+        for side in sides
+    )
 
 
 def _unlike(first: Curve, second: Curve) -> Iterator[str]:

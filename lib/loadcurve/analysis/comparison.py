@@ -55,8 +55,16 @@ class Comparison:
         ratio = f"B / A = {ratio_words(self.overall)}, {100 * self.overall.level:g} % interval"
         headings, rows = self.cells()
         levels = Grid(headings, rows, "Ratio at each level", left=int(headings[0] == "variant"))
-        title = Paragraph(self.metric, f"B = {self.other} against A = {self.baseline} (geometric means over the runs)")
+        title = Paragraph(self.metric, self.title)
         return [title, Paragraph("All levels", ratio), levels, Items("Warnings", self.warnings)]
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        named = (
+            f"{side} = {name}" if name != side else side for side, name in (("B", self.other), ("A", self.baseline))
+        )
+        return f"{' against '.join(named)} (geometric means over the runs)"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Headings and rows, with units, of the table of levels."""

@@ -12,7 +12,7 @@ from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display,
 from loadcurve.models import Fit
 from loadcurve.stats import Estimate
 
-_LEVELS = "Levels (throughput and mean response time: mean of the runs; percentiles and errors: worst run)"
+LEVELS = "Levels (throughput and mean response time: mean of the runs; percentiles and errors: worst run)"
 
 
 @dataclass(frozen=True)
@@ -92,18 +92,20 @@ class Curve:
     def _repr_html_(self) -> str:
         return to_display([Section(self.variant, self.blocks())])
 
-    def blocks(self, draw: "Draw | None" = None) -> list[Block]:
+    def blocks(self, draw: "Draw | None" = None, left_out: Sequence[str] = ()) -> list[Block]:
         """Return what is known about the curve, and what is not and why.
 
         Parameters
         ----------
         draw : callable, optional
             Returns the figures of a curve; by default there are none.
+        left_out : sequence of str
+            Sentences about what was not computed that are said elsewhere.
         """
         blocks: list[Block] = []
         if len(self.levels):
             throughput = self.levels["throughput_rps"].to_list()
-            blocks.append(Grid(*level_cells(self.levels, self.load), _LEVELS, bars=throughput, bars_title="throughput"))
+            blocks.append(Grid(*level_cells(self.levels, self.load), LEVELS, bars=throughput, bars_title="throughput"))
         blocks += draw(self) if draw else []
         if self.results:
             level = f"{self.results[0].estimate.level:.0%} interval".replace("%", " %")
@@ -115,8 +117,12 @@ class Curve:
         if self.bottleneck:
             blocks += [Paragraph("Bottleneck", self.bottleneck), bottleneck_grid(self.bottlenecks)]
         notes = dict.fromkeys(warning for result in self.results for warning in result.estimate.warnings)
-        absent = [f"{objective_words(name)}: {reason}" for name, reason in self.missing.items()]
+        absent = [sentence for sentence in self.absent() if sentence not in left_out]
         return [*blocks, Items("Weak points", list(notes)), Items("Not computed", absent)]
+
+    def absent(self) -> list[str]:
+        """Return a sentence for each quantity that was not computed."""
+        return [f"{objective_words(name)}: {reason}" for name, reason in self.missing.items()]
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of a quantity by its name; raises KeyError where there is none."""

@@ -73,7 +73,8 @@ def match_load(at: float, loads: Iterable[float], load: str) -> float | None:
 
 def metrics_of(curve: Curve) -> list[str]:
     """Return the columns of the runs in which measurements can be compared: quantities that some run has, > 0."""
-    found = curve.runs.filter(regex=_METRICS).select_dtypes("number")
+    runs = curve.runs if len(curve.levels) else curve.runs.iloc[:0]
+    found = runs.filter(regex=_METRICS).select_dtypes("number")
     return sorted(name for name in found if (found[name] > 0).any())
 
 

@@ -74,12 +74,9 @@ def analyse_curve(
     found = _Found()
     if levels.empty:
         lacks = {"connections": "a number of connections", "target_rate_rps": "an offered rate"}[load]
-        found.missing["Throughput over load"] = (
-            f"no run has both a throughput and {lacks}: note it in the column {load} of a factors.csv, or name the "
-            f"files by it, as in c64.hey.txt, and add --factor '{load}=c([0-9]+)'"
-        )
+        found.missing["Throughput over load"] = f"no run has both a throughput and {lacks}: Not used names what to do"
         nothing = pd.DataFrame()
-        return Curve(variant, load, known, levels, (), None, nothing, nothing, nothing, "", found.missing)
+        return Curve(variant, load, runs, levels, (), None, nothing, nothing, nothing, "", found.missing)
     _highest_throughput(known, levels, load, level, found)
     fit = _closed_loop(known, levels, level, found) if load == "connections" else None
     if objectives:
@@ -108,7 +105,8 @@ def _failed(levels: pd.DataFrame, load: str) -> list[str]:
     at = levels[load].iloc[int(worst.argmax())]
     share = f"{100 * worst.max():.0f} %"
     return [
-        f"up to {share} of the requests failed (at {load} = {at:g}): throughput and response times hold failed requests"
+        f"up to {share} of the requests failed, or of the connections never opened (at {load} = {at:g}): throughput "
+        "and response times are not those of this load"
     ]
 
 
@@ -130,7 +128,9 @@ def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: 
         found.missing,
     )
     if len(levels) == 1:
-        missing["Saturation N*, peak, model"] = "1 level of connections: measure at least 4, each twice the one before"
+        missing["Saturation N*, peak, model"] = (
+            f"1 level of connections: measure at least {MIN_LEVELS}, each twice the one before"
+        )
         return None
     rates = levels["throughput_rps"].astype(float)
     if rates.max() - rates.min() <= _FLAT * rates.max():
@@ -227,6 +227,9 @@ def _capacity(
     except LoadcurveError as error:
         found.missing[label] = str(error)
         return
+    if not any(objective.column == "error_ratio" for objective in objectives):
+        objectives = [*objectives, Objective("error_ratio", FEW_ERRORS)]  # a failed request meets no response time
+        runs = runs.assign(error_ratio=runs["error_ratio"].fillna(0.0))
     unit = "" if load == "connections" else "rps"
     lowest = capacity.summarise_objectives(runs, objectives, load=load).iloc[0]
     if lowest["coarse"] and not lowest["broken"]:

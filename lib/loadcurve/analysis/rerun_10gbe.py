@@ -68,8 +68,7 @@ _CHANGES = {
         "offloads_here": "large_no_offloads large",
     },
     "nginx_proxy": {
-        "proxy_here": "kept_0 direct_0", "not_kept_here": "not_kept_0 kept_0", "names_here": "names_800 names_1",
-        "not_kept_two": "not_kept_2590 kept_2590",
+        "proxy_here": "kept_0 direct_0", "not_kept_here": "not_kept_0 kept_0",
     },
     "other_servers": {
         "lighttpd_here": "lighttpd nginx", "apache_here": "apache nginx", "caddy_here": "caddy nginx",

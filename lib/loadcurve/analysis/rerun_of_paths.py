@@ -60,7 +60,7 @@ def round_trip_s(runs: pd.DataFrame, connections: int = 64) -> float:
     return connections / float(runs.loc[runs["variant"] == "delayed", "throughput_rps"].mean())
 
 
-def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[str, Estimate | float]:
+def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[str, Estimate]:
     """Return the mean rate ``SETTING_rps`` of each setting, and by which ratio it differs from the models.
 
     ``SETTING_miss_ratio`` is against ``model_rps``, ``SETTING_timeouts_ratio`` against RFC 5348.

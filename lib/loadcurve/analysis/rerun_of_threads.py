@@ -22,20 +22,9 @@ _FEWEST_RUNS = 3  # a level with fewer has no useful interval
 def rerun_one_connection(runs: pd.DataFrame, exact_from_s: float) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Compare the rate of one connection with two laws: 1 / (delay + R0), and 1 / R with the measured response time.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of the design ``one_connection_delays``; R0 is that of the variant ``no_delay``.
-    exact_from_s : float
-        Delay from which on the first law is judged, in s.
-
-    Returns
-    -------
-    drawn : pandas.DataFrame
-        ``run_id delay_s law measured_ratio``, for `loadcurve.plots.plot_law_by_delay`.
-    numbers : dict
-        ``in_flight_one``, X · R with the outermost ends of its intervals, as an Estimate; the ends ``delays_lo`` and
-        ``delays_hi`` of the other ratio; and the bytes of a response.
+    R0 is of the variant ``no_delay``; the first law is judged from a delay on.  The table has ``run_id delay_s law
+    measured_ratio``.  The numbers: ``in_flight_one``, X · R with the outermost ends of its intervals; the ends of the
+    other ratio, ``delays_lo`` and ``delays_hi``; and the bytes of a response.
 
     Examples
     --------
@@ -71,21 +60,10 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     throughput, in the runs with a quarter to three quarters of that crossing: fewer threads use too little of the
     processor for a precise share, and the runs near the optimum must not take part in its prediction.
 
-    Parameters
-    ----------
-    runs, cpu : pandas.DataFrame
-        Tables of the design ``php_threads`` or ``wordpress_threads``; levels with fewer than three runs are left out.
-    wait_s : float
-        Time W that each request waits, in s.
-
-    Returns
-    -------
-    pool : pandas.DataFrame
-        `runs` with ``threads`` and ``busy_ratio``.
-    numbers : dict
-        ``measured_threads``, ``formula_threads`` and ``page_cpu_s`` as Estimates; what the first level from the
-        formula's result on reaches (``near_``), as Estimates; ``busiest_ratio`` of all levels; and the ends of the
-        intervals of measured throughput by N / (N C + W), that of threads which all compute at once (``lockstep_``).
+    The table is `runs` with ``threads`` and ``busy_ratio``, without levels of fewer than three runs.  The numbers are
+    Estimates: ``measured_threads``, ``formula_threads``, ``page_cpu_s``, and what the first level from the formula's
+    result on reaches (``near_``); beside them ``busiest_ratio`` of all levels, and the ends of the intervals of
+    measured throughput by N / (N C + W), that of threads which all compute at once (``lockstep_``).
     """
     pool = runs.assign(threads=numbers_in(runs["variant"], "children").astype(int))
     pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
@@ -116,20 +94,6 @@ def whole_cycles_ratio(pool: pd.DataFrame, histogram: pd.DataFrame, least_thread
 
     N threads in lockstep send N responses once in each cycle of N / X, so that each response takes whole cycles.
 
-    Parameters
-    ----------
-    pool : pandas.DataFrame
-        As `rerun_threads` returns it.
-    histogram : pandas.DataFrame
-        The table ``histogram`` of these runs.
-    least_threads : int
-        Runs with fewer are left out: their requests wait for many cycles, whose errors add up.
-
-    Returns
-    -------
-    Estimate
-        Mean share of the runs, 0 to 1.
-
     Examples
     --------
     >>> pool = pd.DataFrame({"run_id": ["a", "b"], "threads": 10, "throughput_rps": 50.0})
@@ -149,17 +113,8 @@ def whole_cycles_ratio(pool: pd.DataFrame, histogram: pd.DataFrame, least_thread
 def rerun_wordpress(runs: pd.DataFrame) -> dict[str, Any]:
     """Compare the rates of WordPress with one connection and with 64, on one processor and on two.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of the design ``wordpress_connections``.
-
-    Returns
-    -------
-    dict
-        All as Estimates: the rates ``wordpress_one_rps`` (one connection, one processor), ``wordpress_many_rps`` (64
-        connections) and ``wordpress_two_rps`` (64 on two processors); ``wordpress_in_flight``, X · R of one connection;
-        ``wordpress_many_ratio``, the second rate by the first, and ``wordpress_two_ratio``, the third by the second.
+    ``wordpress_one_rps`` is of one connection on one processor, ``wordpress_many_rps`` of 64, ``wordpress_two_rps`` of
+    64 on two; ``wordpress_in_flight`` is X · R of one connection.
 
     Examples
     --------
@@ -188,21 +143,8 @@ def rerun_connections(
     files, the kernel goes on until the accept queue is full: it holds one more than ``net.core.somaxconn`` says
     (Linux, ``include/net/sock.h``, sk_acceptq_is_full).
 
-    Parameters
-    ----------
-    runs, sockets, settings : pandas.DataFrame
-        Tables of the design ``connections_had``.
-    few_ports : int
-        Local ports of the client in the variant ``few_ports``.
-
-    Returns
-    -------
-    had : pandas.DataFrame
-        A row for each variant: ``variant connections opened at_client at_server in_flight in_flight_lo in_flight_hi
-        most``; means of the runs, with the 95 % interval of those in flight.
-    numbers : dict
-        The same by ``VARIANT_COLUMN``, ``VARIANT_in_flight`` as an Estimate, and ``VARIANT_rest``: most − established
-        at the server.
+    The table has a row of means for each variant, the numbers have the same by ``VARIANT_COLUMN``.  ``VARIANT_rest``
+    is most − established at the server.
     """
     had = runs.set_index("run_id")
     most = sockets.dropna(subset=["established"]).groupby(["host", "run_id"])["established"].max()
@@ -229,23 +171,15 @@ def rerun_connections(
 def rerun_orphans(runs: pd.DataFrame, sockets: pd.DataFrame) -> dict[str, Any]:
     """Compare the lifetime of orphans with the time for which TCP retransmits a FIN.
 
-    Parameters
-    ----------
-    runs, sockets : pandas.DataFrame
-        Tables of the design ``orphans``.
-
-    Returns
-    -------
-    dict
-        For each number n of retries ``orphans_n``, ``life_n_s`` (an Estimate), ``limit_n_s`` (the kernel's) and
-        ``longer_n``, their ratio; ``limit_0_s`` of the default; ``orphans_without`` the fault; ``closed_per_s``.
+    For each number n of retries: ``orphans_n``, ``life_n_s`` and ``limit_n_s``, the kernel's.
+    ``limit_0_s`` is of the default, ``orphans_without`` of runs without the fault.
     """
     found = summarise_orphans(sockets, runs)
     found["retries"] = numbers_in(found["variant"], "retries")
     numbers: dict[str, Any] = {"limit_0_s": float(models.orphan_lifetime_s(0))}
     for retries, rows in found.dropna(subset=["retries"]).groupby("retries"):
         life, limit, n = stats.find_mean(rows["lifetime_s"]), float(models.orphan_lifetime_s(retries)), f"{retries:.0f}"
-        numbers |= {f"life_{n}_s": life, f"limit_{n}_s": limit, f"longer_{n}": life.value / limit}
+        numbers |= {f"life_{n}_s": life, f"limit_{n}_s": limit}
         numbers |= {f"orphans_{n}": stats.find_mean(rows["orphans"])}
     numbers["orphans_without"] = found.loc[found["retries"].isna(), "orphans"].max()
     return numbers | {"closed_per_s": stats.find_mean(found["closed_per_s"])}
@@ -254,20 +188,9 @@ def rerun_orphans(runs: pd.DataFrame, sockets: pd.DataFrame) -> dict[str, Any]:
 def rerun_keep_alive(runs: pd.DataFrame, sockets: pd.DataFrame, tcp: pd.DataFrame, lost_s: float) -> dict[str, Any]:
     """Compare how long and for how many requests a server keeps connections with its two settings.
 
-    Parameters
-    ----------
-    runs, sockets, tcp : pandas.DataFrame
-        Tables of the design ``keep_alive_limits``.
-    lost_s : float
-        When the clients are lost, in s from the start of the load.
-
-    Returns
-    -------
-    dict
-        For each timeout of N s ``held_N_s`` and ``lost_orphan_N_s``, as Estimates, and ``next_timeout_N_s``: from the
-        timeout to the next retransmission of the response that the lost client did not acknowledge, after which TCP
-        gives up.  For each limit of requests ``requests_each_N`` and ``rate_with_N_ratio``, the throughput by that
-        without a limit, as Estimates.
+    The clients are lost at `lost_s` from the start.  For each timeout of N s: ``held_N_s``, ``lost_orphan_N_s`` and
+    ``next_timeout_N_s``, from the timeout to the next retransmission of the response that the lost client did not
+    acknowledge.  For each limit of requests: ``requests_each_N``, and ``rate_with_N_ratio`` by that without a limit.
     """
     kinds = runs["variant"].astype("str")
     ends = summarise_lost_clients(sockets, runs[kinds.str.startswith("timeout_")], lost_s=lost_s)

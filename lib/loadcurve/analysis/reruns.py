@@ -3,19 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.study import BUSY_RATIO
 
 
 def numbers_in(names: pd.Series, name: str) -> pd.Series:
     """Return the number that follows a word in each name of a variant, NaN where there is none.
-
-    Parameters
-    ----------
-    names : pandas.Series
-        Names of variants, such as ``children=8`` or ``delay_045ms``.
-    name : str
-        The word before the number, without ``=`` or ``_``.
 
     Examples
     --------
@@ -75,19 +67,7 @@ def count_disturbed(runs: pd.DataFrame) -> dict[str, float]:
 def processor_busy_ratio(cpu: pd.DataFrame, runs: pd.DataFrame, host: str, processor: str) -> pd.Series:
     """Busy share of one processor in each run, over the samples that lie entirely within the load.
 
-    Parameters
-    ----------
-    cpu : pandas.DataFrame
-        The table ``cpu``, with a sample each second.
-    runs : pandas.DataFrame
-        The table ``runs``; ``run_id`` and ``duration_s`` are used.
-    host, processor : str
-        Such as ``S1`` and ``0``.
-
-    Returns
-    -------
-    pandas.Series
-        In the order of `runs`; NaN where no sample lies within the load.
+    In the order of the runs; NaN where no sample lies within the load.
 
     Examples
     --------
@@ -106,20 +86,6 @@ def connections_opened_per_s(tcp: pd.DataFrame, runs: pd.DataFrame, host: str) -
     """Connections that a host accepted per second in each run, over the samples that lie entirely within the load.
 
     The first second, in which the load opens its connections, is left out.
-
-    Parameters
-    ----------
-    tcp : pandas.DataFrame
-        The table ``tcp``, with a sample each second.
-    runs : pandas.DataFrame
-        The table ``runs``; ``run_id`` and ``duration_s`` are used.
-    host : str
-        Such as ``S1``.
-
-    Returns
-    -------
-    pandas.Series
-        In the order of `runs`; NaN where no sample lies within the load.
 
     Examples
     --------
@@ -145,21 +111,7 @@ def summarise_orphans(
     What ss prints as orphaned is of the whole machine.  The sockets in use are of the namespace; those that are neither
     established nor were there before the load are its orphans.
 
-    Parameters
-    ----------
-    sockets : pandas.DataFrame
-        The table ``sockets`` with several samples of each run.
-    runs : pandas.DataFrame
-        The table ``runs``; each request closes a connection.
-    host : str
-        Whose ss is read.
-    last_s : float
-        Length of the end of the load over which the orphans are averaged, in s, > 0.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``run_id variant closed_per_s orphans lifetime_s``, a row for each run; lifetime = orphans / closed_per_s.
+    `last_s` is the end of the load over which the orphans are averaged; lifetime = orphans / closed_per_s.
 
     Examples
     --------
@@ -169,8 +121,6 @@ def summarise_orphans(
     >>> summarise_orphans(sockets, runs)[["orphans", "lifetime_s"]].values.tolist()
     [[300.0, 0.6]]
     """
-    if not last_s > 0:
-        raise ValueRuleError("last_s", "> 0", last_s)
     seen = count_orphans(sockets, runs, host)
     end = seen[seen["elapsed_s"].between(seen["duration_s"] - last_s, seen["duration_s"])]
     found = runs[["run_id", "variant"]].assign(closed_per_s=runs["throughput_rps"].astype(float))
@@ -185,22 +135,8 @@ def summarise_lost_clients(
 
     A change between two samples is placed in the middle between them.
 
-    Parameters
-    ----------
-    sockets : pandas.DataFrame
-        The table ``sockets`` with several samples of each run.
-    runs : pandas.DataFrame
-        The table ``runs``.
-    lost_s : float
-        When the clients were lost, in s from the start of the load.
-    host : str
-        Whose ss is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``run_id variant held_s orphan_s``, a row for each run: from the loss to the end of the connections, and from
-        there to the end of the orphans; NaN where the samples do not show an end.
+    ``held_s`` is from the loss at `lost_s` to the end of the connections, ``orphan_s`` from there to the end of the
+    orphans; NaN where the samples do not show an end.
 
     Examples
     --------
@@ -224,17 +160,7 @@ def summarise_lost_clients(
 def count_orphans(sockets: pd.DataFrame, runs: pd.DataFrame, host: str = "S1") -> pd.DataFrame:
     """Established connections and orphans of a host's namespace in each sample of ss.
 
-    Parameters
-    ----------
-    sockets, runs : pandas.DataFrame
-        The tables of that name; a run without a sample before its load is left out.
-    host : str
-        Whose ss is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``run_id variant duration_s elapsed_s established orphans``, in order of time.
+    A run without a sample before its load is left out.
 
     Examples
     --------

@@ -14,6 +14,8 @@ NO_SAMPLE = (
     "runs"
 )
 """Why there is no usage if nothing watched the runs."""
+NOT_ATTACHED = "monitors were recorded, but no sample belongs to these runs: Not used names what to do"
+"""Why there is no usage although something watched other times, or times that are not known."""
 TOO_SHORT = (
     f"monitors watched these runs, but no sample lies within the load, at least {EDGE_S:g} s from its ends: run each "
     "level for at least 10 s"
@@ -22,7 +24,7 @@ TOO_SHORT = (
 
 
 def why_no_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> str:
-    """Return `TOO_SHORT` if a processor, disk or link was sampled in a run, else `NO_SAMPLE`.
+    """Return `TOO_SHORT` if a processor, disk or link was sampled in a run, or why none was.
 
     Examples
     --------
@@ -30,7 +32,9 @@ def why_no_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> str:
     True
     """
     watched = (tables[name]["run_id"] for name in ("cpu", "disks", "network") if name in tables)
-    return TOO_SHORT if any(of.isin(runs["run_id"]).any() for of in watched) else NO_SAMPLE
+    if any(of.isin(runs["run_id"]).any() for of in watched):
+        return TOO_SHORT
+    return NOT_ATTACHED if any(len(tables.get(name, ())) for name in ("cpu", "disks", "network")) else NO_SAMPLE
 
 
 def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:

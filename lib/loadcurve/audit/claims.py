@@ -94,8 +94,8 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     Parameters
     ----------
     stated : pandas.DataFrame
-        One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim measured
-        at_least at_most neutral scope differs instead evidence because settles``; `judge_row` says what they mean.
+        One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim
+        measured at_least at_most neutral scope differs instead evidence because settles`` (`judge_row`).
     quantities : mapping of str to float, str or Estimate
         By name, in SI units: numbers of the report, and what models make of them.
 
@@ -104,11 +104,6 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     pandas.DataFrame
         ``claim section verdict value lo hi at_least at_most evidence differs instead settles``, by the name of the
         claim.
-
-    Raises
-    ------
-    LoadcurveError
-        When a row cannot be judged; the text names the claim.
 
     Examples
     --------

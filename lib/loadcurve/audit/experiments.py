@@ -6,7 +6,14 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.audit.claims import (
-    AGREES, CONTRADICTED, DIRECTION, EXPLAINED, NOT_TESTED, NUMBERS, Judged, judge_row,
+    AGREES,
+    CONTRADICTED,
+    DIRECTION,
+    EXPLAINED,
+    NOT_TESTED,
+    NUMBERS,
+    Judged,
+    judge_row,
 )  # fmt: skip
 
 NO_CLAIM = "no claim"
@@ -36,11 +43,6 @@ def judge_experiments(
         `published` is the weakest verdict on the experiment's claims, in the order contradicted, not tested here, same
         direction, agrees, explained; `rerun` is that of `find_verdict`.  Without a claim both are `NO_CLAIM`.
 
-    Raises
-    ------
-    LoadcurveError
-        When a row cannot be judged; the text names the experiment.
-
     Examples
     --------
     >>> row = dict.fromkeys("at_most neutral scope differs instead because settles".split(), "")
@@ -56,6 +58,6 @@ def judge_experiments(
         found = judge_row(f"experiment {one['experiment']!r}", one, quantities)
         published, rerun = (min(claimed, key=_WEAKEST_FIRST.index), found.verdict) if claimed else (NO_CLAIM, NO_CLAIM)
         rows.append({**one, **found._asdict(), "published": published, "rerun": rerun})
-    columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:], "differs", "instead", "study", "figure"]
-    table = pd.DataFrame(rows, columns=[*columns, "settles"])
+    columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:]]
+    table = pd.DataFrame(rows, columns=[*columns, "differs", "instead", "study", "figure", "settles"])
     return table.astype({name: float if name in NUMBERS else "str" for name in table})

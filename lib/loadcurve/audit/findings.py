@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from loadcurve.audit.sentences import groups_of, unchecked_sentences, verdict_sentences
+from loadcurve.audit.sentences import groups_of, unchecked_count, verdict_sentences
 from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
 from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
 from loadcurve.blocks import Block, Items, Paragraph, to_display
@@ -85,7 +85,7 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
             Items("Runs", list(verdict_sentences(verdict_of_each(found)))),
             Items("Settings", list(self.attrs["settings"])),
             Items("Findings", sentences, numbered=True),
-            Items("Not checked", list(unchecked_sentences(found))),
+            Items("Not checked", list(unchecked_count(found))),
             *self.read_blocks(),
             *([Paragraph("", HOW_TO_EXPLAIN)] if sentences else []),
         ]

@@ -11,7 +11,7 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.of_runs import OfRuns, Tables, count_runs
 from loadcurve.audit.rule import Rule
-from loadcurve.audit.rules._levels import level_words, runs_by_level
+from loadcurve.audit.rules._levels import runs_by_level, shown_level
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.audit.verdict import beyond_capacity
 from loadcurve.discovery import registered
@@ -95,8 +95,7 @@ def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSett
     findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
     levels = runs_by_level(of_runs) if (findings["severity"] == "error").any() else pd.DataFrame()
     if len(levels):
-        words = [level_words(*row) for row in levels[["level", "axis"]].itertuples(index=False)]
-        levels = levels.assign(up_to=words)
+        levels = levels.assign(up_to=[shown_level(row) for _, row in levels.iterrows()])
     return Findings.of(
         findings,
         count_runs(checked["runs"]),

@@ -94,6 +94,23 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
         yield f"{words} ({comma.join(names[:_NAMED])}{more})"
 
 
+def unchecked_count(findings: pd.DataFrame) -> Iterable[str]:
+    """One sentence with the number of rules that could not be checked, after those that failed.
+
+    Examples
+    --------
+    >>> row = {"run_id": "a", "severity": "unchecked", "evidence": "Not checked: needs swap.", "advice": "Record sar."}
+    >>> list(unchecked_count(pd.DataFrame([row | {"rule": "swapping"}, row | {"rule": "paging", "severity": "ok"}])))
+    ['1 of 2 rules, as data are missing: `loadcurve audit --all` lists what to record']
+    """
+    lacking = findings[findings["severity"] == "unchecked"]
+    failed = lacking["evidence"].astype(str).str.startswith(INTERNAL_ERROR)
+    yield from unchecked_sentences(lacking[failed])
+    if number := lacking["rule"][~failed].nunique():
+        rules = f"{number} of {findings['rule'].nunique()} rules"
+        yield f"{rules}, as data are missing: `loadcurve audit --all` lists what to record"
+
+
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """One sentence for each thing to do so that more rules can be checked: what to do, which rules, how many runs.
 

@@ -19,6 +19,7 @@ RECORD_SERIES = (
 _ACCESS_LOGS = ("nginx", "apache")
 _LEAST = 2  # samples of a warm-up: one alone is a spike
 _PART = 3  # of the samples, up to which a change at the beginning is a warm-up
+_SPARSEST_S = 10.0  # on average between two responses; more are too few for a rate, or times of several clocks
 _CERTAIN = 5.0  # standard errors; the cut was chosen among many
 
 
@@ -118,7 +119,10 @@ def _of_server(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _responses(requests: pd.DataFrame) -> pd.DataFrame:
-    """Return the responses of a load generator in each whole second, the first and the last one left out."""
+    """Return the responses of a load generator in each whole second, the first and the last one left out.
+
+    A run whose responses are too sparse has no series: one time of another clock would make it years long.
+    """
     rows = requests[~requests["tool"].isin(_ACCESS_LOGS)]
     begun = (rows["time"] - pd.Timestamp(0, tz="UTC")).dt.total_seconds().fillna(rows["offset_s"]).astype(float)
     ended = begun + rows["latency_s"].fillna(0.0)
@@ -126,7 +130,8 @@ def _responses(requests: pd.DataFrame) -> pd.DataFrame:
     first = begun.groupby(keys).transform("min")
     second = pd.DataFrame({"key": keys, "at": np.floor(ended - first)}).dropna()
     counts = second.groupby(["key", "at"]).size()
-    last = second.groupby("key")["at"].max()
+    last = second.groupby("key")["at"].agg(["max", "size"])
+    last = last.loc[last["max"] <= _SPARSEST_S * last["size"], "max"]
     every = [(key, at) for key, most in last.items() for at in range(int(EDGE_S), int(most))]
     index = pd.MultiIndex.from_tuples(every, names=["key", "at"]) if every else counts.index[:0]
     found = counts.reindex(index, fill_value=0).rename("value").reset_index()

@@ -5,14 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from loadcurve.audit.sentences import Group, groups_of, unchecked_sentences, verdict_sentences
+from loadcurve.audit.sentences import Group, groups_of, unchecked_count, unchecked_sentences, verdict_sentences
 from loadcurve.audit.verdict import judge, verdict_of_each
+from loadcurve.ingest.grouping import GROUPED, other_facts
+from loadcurve.ingest.raw_file import NOT_ATTACHED
+from loadcurve.reading import NOT_READ
 
 HOW_TO_EXPLAIN = (
     "`loadcurve explain RULE` prints what a finding means, why it happens, how to fix it and when to ignore it."
 )
 """The last line of the text of an audit."""
-_UNCHECKED = 6  # lines, of those for which most rules wait: one report of wrk alone leaves some twenty
+_MOST_NOTES = 5
 
 
 def audit_text(
@@ -23,8 +26,13 @@ def audit_text(
     settings: Sequence[str] = (),
     warnings: Sequence[str] = (),
     beyond: Mapping[str, str] | None = None,
+    origins: Sequence[str] = (),
+    *,
+    every: bool = False,
 ) -> str:
-    """Return the verdict, a paragraph for each rule that found something, and what was not checked.
+    """Return verdict, grouping, what was not used, what each rule found, how much was not checked, and notes.
+
+    With `every`, all that was not checked is listed, with what to record for it.
 
     Examples
     --------
@@ -40,17 +48,24 @@ def audit_text(
     """
     verdict = str(judge(findings, number, beyond))
     each = [f"- {sentence}" for sentence in verdict_sentences(verdict_of_each(findings))]
-    head = [f"{name}: {verdict}" if name else verdict, *_filled(settings, width, "  "), *_filled(each, width, "  ")]
+    grouped = [line.removeprefix(GROUPED) for line in origins if line.startswith(GROUPED)]
+    not_read = sum(line.startswith(NOT_READ) for line in warnings)
+    lines = [f"Runs: {'; '.join([str(number), *grouped])}"] if grouped else []
+    lines += [f"Not used: {line}" for line in warnings if line.startswith(NOT_ATTACHED)]
+    lines += [f"Not used: {not_read} file{'s' * (not_read != 1)} that could not be read"] * bool(not_read)
+    head = [f"{name}: {verdict}" if name else verdict, *_filled([*settings, *each, *lines], width, "  ")]
     parts = ["\n".join(head)]
     parts += ["\n".join(_finding(group, number, width)) for group in groups_of(findings)]
-    if unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]:
-        if len(unchecked) > _UNCHECKED + 1:
-            more = f"- and {len(unchecked) - _UNCHECKED} more things to record; `-o audit.html` lists all"
-            unchecked = [*unchecked[:_UNCHECKED], more]
+    if every and (unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]):
         parts.append("\n".join(["Not checked, and what to record for it:", *_filled(unchecked, width, "  ")]))
-    if warnings:
-        listed = [f"- {warning}" for warning in warnings]
-        parts.append("\n".join(["Warnings from reading the files:", *_filled(listed, width, "  ")]))
+    elif not every:
+        parts += _filled([f"Not checked: {sentence}." for sentence in unchecked_count(findings)], width, "  ")
+    notes = [line.removeprefix(NOT_READ) for line in warnings if not line.startswith(NOT_ATTACHED)]
+    notes += other_facts(origins)
+    listed = notes if every else notes[:_MOST_NOTES]
+    more = [f"and {len(notes) - len(listed)} more; --all lists them"] * (len(notes) > len(listed))
+    if notes:
+        parts.append("\n".join(["Notes:", *_filled([f"- {note}" for note in (*listed, *more)], width, "  ")]))
     return "\n\n".join(parts)
 
 

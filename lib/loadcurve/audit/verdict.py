@@ -85,7 +85,7 @@ def judge(findings: pd.DataFrame, number: int, beyond: Mapping[str, str] | None 
     ran = findings[findings["severity"].isin(["ok", "warning", "error"])]
     if ran.empty:
         return Verdict("unchecked", "no rule had the numbers it needs")
-    above = ran["rule"].isin(OVERLOAD) & key_of(ran).isin(list(beyond or {})) & (ran["severity"] == "error")
+    above = ran["rule"].isin(OVERLOAD) & key_of(ran).isin(list(beyond or {})) & (ran["severity"] != "ok")
     up_to = ", ".join(dict.fromkeys((beyond or {}).values()))
     said = [f"up to {up_to}, as above it {'; '.join(_counts(ran[above], number))}"] if above.any() else []
     for severity in ("error", "warning"):

@@ -33,17 +33,12 @@ class NotebookError(LoadcurveError):
         What happened, in one line.
     cell : str
         Source of the cell, and the last lines that it printed.
-
-    Attributes
-    ----------
-    partial : pathlib.Path or None
-        The notebook as far as it was executed, where it was kept.
     """
 
     def __init__(self, line: str, cell: str = "") -> None:
         super().__init__(line)
         self.cell = cell
-        self.partial: Path | None = None
+        self.partial: Path | None = None  # The notebook as far as it was executed, where it was kept
 
 
 class Interrupted(Exception):

@@ -19,17 +19,10 @@ _SAFE = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]*\Z")
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook with one combination of parameters.
-
-    Attributes
-    ----------
-    notebook : pathlib.Path
-        The notebook.
-    fixed, varied : dict of str to object
-        Checked values: those that all jobs share, and those of the grid.
-    """
+    """One notebook with one combination of parameters."""
 
     notebook: Path
+    # `fixed` and `varied`: checked values: those that all jobs share, and those of the grid.
     fixed: Mapping[str, object] = field(default_factory=dict)
     varied: Mapping[str, object] = field(default_factory=dict)
 

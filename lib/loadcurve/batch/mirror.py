@@ -16,15 +16,7 @@ from loadcurve.files.runtime import temporary_folder
 
 @dataclass(frozen=True)
 class Mirror:
-    """A local copy of a remote folder.
-
-    Attributes
-    ----------
-    remote : RemoteFolder
-        The remote folder.
-    folder : pathlib.Path
-        The local one.
-    """
+    """A local copy of a remote folder."""
 
     remote: RemoteFolder
     folder: Path

@@ -12,27 +12,14 @@ from loadcurve.errors import LoadcurveError, in_one_line, printable
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job.
-
-    Attributes
-    ----------
-    job : Job
-        The job.
-    state : {"made", "kept", "failed"}
-        Whether this batch made the output, it was complete before, or its notebook failed.
-    reason : str
-        Why it failed, in one line.
-    cell : str
-        The cell that failed, and the last lines that it printed.
-    partial : str
-        Path or URL of the notebook as far as it was executed; empty where it was not kept.
-    """
+    """What became of a job."""
 
     job: Job
+    # Whether this batch made the output, it was complete before, or its notebook failed.
     state: Literal["made", "kept", "failed"]
-    reason: str = ""
-    cell: str = ""
-    partial: str = ""
+    reason: str = ""  # Why it failed, in one line
+    cell: str = ""  # The cell that failed, and the last lines that it printed
+    partial: str = ""  # Path or URL of the notebook as far as it was executed; empty where it was not kept
 
     def __str__(self) -> str:
         if self.state != "failed":

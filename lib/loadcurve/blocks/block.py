@@ -6,33 +6,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts.
+    """A table of texts."""
 
-    Attributes
-    ----------
-    headings : sequence of str
-        With units.
-    rows : sequence of sequence of str
-        One cell for each heading.
-    caption : str
-        What the table shows; required, because readers of a page navigate by captions.
-    left : int
-        Number of columns, from the first, that are aligned to the left; all others hold numbers.
-    bars : sequence of float
-        One number for each row, for the bars that only text shows; empty for none.
-    bars_title : str
-        What the bars show, for bars below the table.
-    folded : bool
-        Whether a page shows only the caption until the reader opens it; text leaves the table out.
-    """
-
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str
-    left: int = 0
-    bars: Sequence[float] = ()
-    bars_title: str = ""
-    folded: bool = False
+    headings: Sequence[str]  # With units
+    rows: Sequence[Sequence[str]]  # One cell for each heading
+    caption: str  # What the table shows; required, because readers of a page navigate by captions
+    left: int = 0  # Number of columns, from the first, that are aligned to the left; all others hold numbers
+    bars: Sequence[float] = ()  # One number for each row, for the bars that only text shows; empty for none
+    bars_title: str = ""  # What the bars show, for bars below the table
+    folded: bool = False  # Whether a page shows only the caption until the reader opens it; text leaves the table out
 
 
 @dataclass(frozen=True)
@@ -62,17 +44,10 @@ class Code:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, which only a page shows.
+    """A figure, which only a page shows."""
 
-    Attributes
-    ----------
-    svg : str
-        One ``<svg>`` element.
-    caption, alt : str
-        Conclusion, and a description for readers who cannot see the figure.
-    """
-
-    svg: str
+    svg: str  # One `<svg>` element
+    # `caption` and `alt`: conclusion, and a description for readers who cannot see the figure.
     caption: str
     alt: str
 

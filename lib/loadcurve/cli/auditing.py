@@ -16,7 +16,6 @@ from loadcurve.cli.options import (
     RepeatPattern,
     Timezone,
     given_factors,
-    print_origins,
     with_code_2,
 )
 from loadcurve.errors import LoadcurveError, printable
@@ -77,6 +76,9 @@ def audit(
     factors: FactorsFile = None,
     timezone: Timezone = "UTC",
     follow: Follow = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List what could not be checked, with what to record, and all notes.")
+    ] = False,
 ) -> None:
     """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
 
@@ -101,7 +103,7 @@ def audit(
         (path, _audit_path(path, rules, options, factors=given, timezone=timezone, follow=follow)) for path in paths
     ]
     written = _shortened(found) if output or chosen is AuditFormat.html else found
-    text = _shown(written, chosen, fail_on, in_file=output is not None)
+    text = _shown(written, chosen, fail_on, every)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -116,7 +118,7 @@ def audit(
 def _audit_path(
     path: str, rules: "Mapping[str, Rule]", options: "AuditSettings", *, follow: bool, **facts: Any
 ) -> "Findings":
-    """Return the findings about a path or a study's name; print what reading it reported on standard error."""
+    """Return the findings about a path or a study's name; print what could not be read on standard error."""
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
@@ -127,10 +129,10 @@ def _audit_path(
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
     parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
-    print_origins(path, parsed.origins)
-    for warning in parsed.warnings:
-        named = f"{path}: " if place.is_file() else ""  # those of a folder begin with the file
-        typer.echo(printable(f"{named}{warning}"), err=True)
+    from loadcurve.wording import group_lines
+
+    for warning in group_lines(warning for warning in parsed.warnings if warning.startswith(reading.NOT_READ)):
+        typer.echo(printable(warning), err=True)
     return audit_tables(parsed, settings)
 
 
@@ -141,16 +143,15 @@ def _shortened(found: "Sequence[tuple[str, Findings]]") -> "Sequence[tuple[str, 
     return [(shorten(path), shortened_findings(findings, shorten)) for path, findings in found]
 
 
-def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, in_file: bool) -> str:
+def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, every: bool) -> str:
     if form is AuditFormat.text:
         from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
 
         parts = []
         for path, findings in found:
             known = findings.attrs
-            warnings = known["warnings"] if in_file else ()  # a terminal shows them on standard error
-            more = known["settings"], warnings, known["beyond"]
-            parts.append(audit_text(findings, known["runs"], path, _width(), *more))
+            more = known["settings"], known["warnings"], known["beyond"], known["origins"]
+            parts.append(audit_text(findings, known["runs"], path, _width(), *more, every=every))
         return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
     if form is AuditFormat.json:
         import json
@@ -162,7 +163,7 @@ def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: 
     if form is AuditFormat.html:
         from loadcurve.report.audit_page import audit_page
 
-        page: str = audit_page(found)
+        page: str = audit_page(found, every)
         return page
     from loadcurve.report.checks import checks_of_findings, github_annotations, junit_xml
 

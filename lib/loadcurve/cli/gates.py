@@ -12,7 +12,6 @@ from loadcurve.cli.options import (
     RepeatPattern,
     given_factors,
     number,
-    print_origins,
     with_code_2,
 )  # fmt: skip
 
@@ -82,7 +81,6 @@ def compare(
     first = analysis.analyse(baseline, factors=given, follow=follow)
     pairs = [(path, analysis.analyse(path, factors=given, follow=follow)) for path in others]
     for side in (first, *(other for _, other in pairs)):
-        print_origins(side.source, side.origins)
         typer.echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
     checks = [check for comparison in found for check in checks_of_gates(comparison, gates, counts_as)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import ParseError
 
 Place = tuple[str | int, ...]
 
@@ -19,21 +19,11 @@ MAX_DIGITS = 300  # of a whole number, so that a float can hold it
 
 @dataclass(frozen=True)
 class Document:
-    """Values of a file and their lines.
+    """Values of a file and their lines."""
 
-    Attributes
-    ----------
-    values : Any
-        Mappings, lists, strings, numbers, booleans and None.
-    lines : dict
-        Place, such as ``("factors", "connections", 2)`` → line, from 1.
-    path : pathlib.Path
-        Path of the file.
-    """
-
-    values: Any
-    lines: dict[Place, int]
-    path: Path
+    values: Any  # Mappings, lists, strings, numbers, booleans and None
+    lines: dict[Place, int]  # Place, such as `("factors", "connections", 2)` → line, from 1
+    path: Path  # Path of the file
 
     def line(self, place: Place) -> int:
         """Return the line of a place, or of the nearest enclosing place; 0 if the file has neither."""
@@ -101,20 +91,20 @@ def _plain(value: Any, depth: int) -> Any:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a regular file within the size limit."""
+def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
+    """Return the text of a regular file within a size limit; a pipe or a device could block for ever, or never end."""
     try:
         if path.exists() and not path.is_file():
-            raise LoadcurveError(f"{path}: expected a {path.name}, got something that is no file")
+            raise ParseError(0, f"a {path.name}", "something that is no file", str(path))
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(max_bytes + 1)
     except FileNotFoundError:
-        raise LoadcurveError(f"{path}: expected a {path.name}, got no file") from None
+        raise ParseError(0, f"a {path.name}", "no file", str(path)) from None
     except (OSError, ValueError) as error:  # such as a loop of links, no permission to read, NUL in the name
         reason = getattr(error, "strerror", None) or error
-        raise LoadcurveError(f"{path}: expected a {path.name}, got {reason}") from None
-    if len(content) > MAX_BYTES:
-        raise LoadcurveError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
+        raise ParseError(0, f"a {path.name}", str(reason), str(path)) from None
+    if len(content) > max_bytes:
+        raise ParseError(0, f"at most {max_bytes} bytes", "more", str(path))
     try:
         return content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -19,19 +19,6 @@ _SHOWN = 60  # characters of a line that a warning quotes
 class Cursor:
     r"""The lines of a report, one after the other, without the blanks around them; blank lines are skipped.
 
-    Attributes
-    ----------
-    line : str
-        The current line; after the loop, the last line.
-    raw : str
-        The same with the blanks around it.
-    number : int
-        Its number, from 1.
-    warnings : list of str
-        Warnings so far, each with the number of its line.
-    failure : str
-        The first error message of the tool; empty if there was none.
-
     Examples
     --------
     >>> cursor = Cursor("Total: 5\nshell noise?\nRate: 2", "demo")
@@ -49,10 +36,11 @@ class Cursor:
         self._plain = plain
         self._skip_to = 0
         self._strays = Strays(tool)
-        self.line = self.raw = ""
-        self.number = 0
-        self.warnings = self._strays.warnings
-        self.failure = ""
+        self.line = ""  # The current line; after the loop, the last line
+        self.raw = ""  # The same with the blanks around it
+        self.number = 0  # Number of the current line, from 1
+        self.warnings = self._strays.warnings  # Warnings so far, each with the number of its line
+        self.failure = ""  # The first error message of the tool; empty if there was none
 
     def __iter__(self) -> Iterator[str]:
         for number, raw in enumerate(self._lines, 1):

@@ -17,26 +17,16 @@ AFTERWARDS = lazy_regex(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$
 
 @dataclass(frozen=True)
 class Ending:
-    r"""How a whole text of a form ends.
+    r"""How a whole text of a form ends."""
 
-    Attributes
-    ----------
-    line : str
-        Pattern of the last line of a whole text, without blanks at its ends: a last line that matches is whole even
-        without a newline.  Empty where any last line may continue, such as one that ends in a whole number.
-    section : str
-        Pattern of a line that every whole report has as, or after, its last line with numbers; empty where the form
-        has none.
-    after : str
-        Pattern of a line before it from which on the report is known to be one that has this section.
-    name : str
-        Name of the section in a warning.
-    """
-
+    # Pattern of the last line of a whole text, without blanks at its ends: a last line that matches is whole even
+    # without a newline.  Empty where any last line may continue, such as one that ends in a whole number.
     line: str = ""
+    # Pattern of a line that every whole report has as, or after, its last line with numbers; empty where the form has
+    # none.
     section: str = ""
-    after: str = ""
-    name: str = ""
+    after: str = ""  # Pattern of a line before it from which on the report is known to be one that has this section
+    name: str = ""  # Name of the section in a warning
 
 
 # Most forms: every line of a whole text ends with a newline, and nothing else is known.

@@ -17,20 +17,13 @@ _LISTED = 3  # runs in a warning
 
 @dataclass(frozen=True)
 class Fact:
-    """A value of a run that no report prints.
+    """A value of a run that no report prints."""
 
-    Attributes
-    ----------
-    run_id, column, value : str
-        Run, column of ``runs`` or another factor, and its value as text.
-    origin : str
-        Where the value comes from.
-    """
-
+    # `run_id`, `column` and `value`: run, column of `runs` or another factor, and its value as text.
     run_id: str
     column: str
     value: str
-    origin: str
+    origin: str  # Where the value comes from
 
 
 def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.ingest.clean import decode
@@ -15,7 +16,14 @@ from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
 from loadcurve.paths import leads_out_of
 
-_NAMED = 3  # links that a message names
+_NAMED = 3  # links, and kinds of files, that a message names
+_ASSETS = (
+    ".js", ".mjs", ".css", ".less", ".scss", ".map", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".svg", ".png", ".jpg",
+    ".jpeg", ".gif", ".ico", ".webp", ".pdf", ".class", ".jar", ".pyc", ".so", ".exe", ".mp4", ".jmx",
+)  # fmt: skip
+"""Suffixes of files that no load generator and no monitor writes its output to: parts of dashboards and programs."""
+_COMPONENTS = ("bower_components", "node_modules", "__pycache__")
+"""Folders of programs of others."""
 _KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISCHR: "a device",
@@ -98,15 +106,24 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def list_files(path: Path, follow: bool = False) -> tuple[list[Path], list[Path]]:
-    """Return all files in and below a folder, or a file itself, and the links that lead out of the folder, by name.
+class Listed(NamedTuple):
+    """Files in and below a folder, by name; links that lead out of it; and parts of pages and programs."""
+
+    files: list[Path]
+    links: list[Path]
+    assets: list[Path]
+
+
+def list_files(path: Path, follow: bool = False) -> Listed:
+    """Return what is in and below a folder, or a file itself.
 
     Hidden files and folders are skipped.  A folder that may not be opened is listed like a file, so that reading it
     raises the reason.
     """
     if not is_folder(path):
-        return [path], []
-    found, left, root = [], [], os.path.realpath(path)
+        return Listed([path], [], [])
+    found, left, assets = list[Path](), list[Path](), list[Path]()
+    root = os.path.realpath(path)
     folders, followed, seen = [path], list[Path](), set[tuple[int, int]]()
     while folders or followed:
         place = folders.pop() if folders else followed.pop()  # so that a file is found at its place, not by a link
@@ -125,10 +142,12 @@ def list_files(path: Path, follow: bool = False) -> tuple[list[Path], list[Path]
             if leads_out and not follow:
                 left.append(one)
             elif not (is_folder(one) if is_link else entry.is_dir()):
-                found.append(one)
+                (assets if one.suffix.lower() in _ASSETS else found).append(one)
+            elif one.name in _COMPONENTS:
+                assets.append(one)
             elif leads_out or not is_link:
                 (followed if leads_out else folders).append(one)
-    return sorted(found), sorted(left)
+    return Listed(sorted(found), sorted(left), sorted(assets))
 
 
 def describe_links(folder: str, links: Sequence[Path]) -> str:
@@ -139,6 +158,14 @@ def describe_links(folder: str, links: Sequence[Path]) -> str:
     return printable(line) if links else ""
 
 
+def describe_assets(assets: Sequence[Path]) -> str:
+    """Return one line about parts of pages and programs, which are not read; empty if there are none."""
+    kinds = sorted({path.suffix.lower() or f"{path.name}/" for path in assets})
+    more = f" and {len(kinds) - _NAMED} more kinds" * (len(kinds) > _NAMED)
+    named = f"{', '.join(kinds[:_NAMED])}{more}"
+    return f"{len(assets)} parts of pages and programs are no reports and not read ({named})" if assets else ""
+
+
 def files_of(path: Path, follow: bool = False) -> list[Path]:
     """Return a file itself, or all files in and below a folder, as `list_files` does."""
-    return list_files(path, follow)[0]
+    return list_files(path, follow).files

@@ -28,21 +28,11 @@ REPORTS = ("runs", "latency", "histogram", "balancer")
 
 @dataclass(frozen=True)
 class Ingested:
-    """Checked tables of a study, the raw files each comes from, and warnings.
+    """Checked tables of a study, the raw files each comes from, and warnings."""
 
-    Attributes
-    ----------
-    tables : dict[str, pandas.DataFrame]
-        Every table of `schemas.RAW`, some perhaps without rows.
-    sources : dict[str, tuple of pathlib.Path]
-        Files each table was made from.
-    warnings : tuple of str
-        ``PATH: sentence``, as the parsers and `run.json` gave them.
-    """
-
-    tables: dict[str, pd.DataFrame]
-    sources: dict[str, tuple[Path, ...]]
-    warnings: tuple[str, ...]
+    tables: dict[str, pd.DataFrame]  # Every table of `schemas.RAW`, some perhaps without rows
+    sources: dict[str, tuple[Path, ...]]  # Files each table was made from
+    warnings: tuple[str, ...]  # `PATH: sentence`, as the parsers and `run.json` gave them
 
 
 EachRun = Callable[[Callable[[Path], Parts], Sequence[Path]], Iterable[Parts]]

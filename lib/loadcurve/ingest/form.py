@@ -13,39 +13,26 @@ from loadcurve.ingest.separators import without_separators
 
 @dataclass(frozen=True, eq=False)  # compared by identity, because forms are dictionary keys for every file
 class Form:
-    r"""One form of a tool's output, registered by a module-level constant of the module that parses it.
+    r"""One form of a tool's output, registered by a module-level constant of the module that parses it."""
 
-    Attributes
-    ----------
-    tool, variant : str
-        As `run.json` names them, and on the command line ``TOOL`` or ``TOOL:VARIANT``.
-    parser : callable
-        Takes the text and returns `Parsed`.  The first line of its docstring is the form's line in the handbook.
-    signature : tuple of str
-        Patterns without groups that capture.  The output begins at a line that matches one of them, after
-        indentation.  The patterns of a whole document (JSON, XML) begin with ``\A``.
-    commas : bool
-        Whether a comma between digits is part of what is printed: a list, CSV, a log of words.
-    ending : Ending
-        How a whole text ends; by default its last line ends with a newline, which is all that is known.
-    large : bool
-        Whether its parser converts whole columns at once, so that a text may be larger than others
-        (`loadcurve.ingest.size`).
-    totals : tuple of str
-        Tables with totals over the rows of the text, which the parser computes or the tool prints again and again: a
-        text that is cut between two rows has smaller totals.
-    before : tuple of str
-        Names of the forms that lose to this one when a signature of each matches at the same place.
-    """
-
+    # `tool` and `variant`: as `run.json` names them, and on the command line `TOOL` or `TOOL:VARIANT`.
     tool: str
     variant: str
+    # Takes the text and returns `Parsed`.  The first line of its docstring is the form's line in the handbook.
     parser: Callable[..., Parsed]
+    # Patterns without groups that capture.  The output begins at a line that matches one of them, after indentation.
+    # The patterns of a whole document (JSON, XML) begin with `\A`.
     signature: tuple[str, ...]
-    commas: bool = False
+    commas: bool = False  # Whether a comma between digits is part of what is printed: a list, CSV, a log of words
+    # How a whole text ends; by default its last line ends with a newline, which is all that is known.
     ending: Ending = NEWLINE
+    # Whether its parser converts whole columns at once, so that a text may be larger than others
+    # (`loadcurve.ingest.size`).
     large: bool = False
+    # Tables with totals over the rows of the text, which the parser computes or the tool prints again and again: a text
+    # that is cut between two rows has smaller totals.
     totals: tuple[str, ...] = ()
+    # Names of the forms that lose to this one when a signature of each matches at the same place.
     before: tuple[str, ...] = ()
 
     @property

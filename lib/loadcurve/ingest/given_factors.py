@@ -9,21 +9,14 @@ from pathlib import Path
 class GivenFactors:
     r"""Facts about runs, beside those of ``factors.csv`` in their folder.
 
-    Attributes
-    ----------
-    patterns : mapping of str to str
-        Factor -> regular expression on names of reports.
-    file : pathlib.Path or None
-        A file like ``factors.csv``, anywhere; it counts more than that of the folder.
-
     Examples
     --------
     >>> bool(GivenFactors()), GivenFactors.of({"connections": r"c(\d+)"}).patterns
     (False, {'connections': 'c(\\d+)'})
     """
 
-    patterns: Mapping[str, str] = field(default_factory=dict)
-    file: Path | None = None
+    patterns: Mapping[str, str] = field(default_factory=dict)  # Factor -> regular expression on names of reports
+    file: Path | None = None  # A file like `factors.csv`, anywhere; it counts more than that of the folder
 
     @classmethod
     def of(cls, factors: "Factors") -> "GivenFactors":

@@ -13,9 +13,11 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadcurve.errors import printable
 from loadcurve.ingest.lazy_regex import lazy_regex
+from loadcurve.tables.loads import OPEN_LOOP_TOOLS, SAME_RATE
 
 # Words before or after a number -> the column of runs that it states; `r` is a rate if it is too large for a counter.
 _MEANINGS = {
@@ -48,12 +50,19 @@ _KINDS = {
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 _NUMBERS = ("connections", "threads", "target_rate_rps", "duration_s", "duration_asked_s", "requests_asked", "requests",
             "document_bytes", "throughput_rps")  # fmt: skip
+_NOUNS = {"connections": "connections", "threads": "threads", "target_rate_rps": "offered rates"}
 _NOT_NAMES = (*_NUMBERS, "url", "tls")  # names of files distinguish runs better than these
 _MOST_IN_PATTERN = 12  # levels
 _OVER_RATE = 1.05  # throughput over a rate, from which the number in a name is no rate
 
 GROUPED = "grouping: "
 """How the origin begins that names a decision of `group_runs`."""
+
+
+def other_facts(origins: Iterable[str]) -> list[str]:
+    """Return the facts that no report prints, without those of the grouping, which is shown by itself."""
+    return [line for line in origins if not line.startswith(GROUPED) and not line.endswith(": names of files")]
+
 
 Facts = Mapping[str, object]
 Levels = dict[str, str]
@@ -98,9 +107,18 @@ class _Slot:
     numeric: bool = False
 
 
+class _Token(NamedTuple):
+    """A word of a name, with the number in it and the word before that."""
+
+    text: str
+    word: str
+    number: str = ""
+    before: str = ""
+
+
 class _Grouper:
     def __init__(self, names: Mapping[str, Sequence[str]], known: Mapping[str, Facts]) -> None:
-        self.runs = list(names)
+        self.names, self.runs = names, list(names)
         self.known = known
         self.columns: dict[str, Levels] = {}
         self.factors: list[str] = []
@@ -116,9 +134,11 @@ class _Grouper:
         counters = [_Slot(self.stated[name], numeric=name == "repeat") for name in ("repeat", "stamp") if
                     name in self.stated]  # fmt: skip
         for slot in sorted(self.slots, key=lambda slot: slot.numeric):
-            if self._is_known(slot):
+            if slot.numeric and self._is_rate(slot):
+                self._state("target_rate_rps", slot.levels)
+            elif self._is_known(slot):
                 continue
-            if slot.numeric and self._counts(slot):
+            elif slot.numeric and self._counts(slot):
                 counters.append(slot)
             elif slot.numeric and self._is_load(slot):
                 self._state("connections", slot.levels)
@@ -132,23 +152,27 @@ class _Grouper:
         for at in range(max(map(len, names.values()), default=0)):
             words: dict[str, list[str]] = {}
             numbers: dict[int, _Slot] = {}
-            for run, parts in names.items():
-                words[run], found = self._read(run, parts[at] if at < len(parts) else "")
-                for i, (word, number) in enumerate(found):
-                    slot = numbers.setdefault(i, _Slot({}, word, numeric=True))
-                    slot.levels[run] = number
-                    slot.word = slot.word if slot.word == word else ""
+            read = {run: list(self._read(run, parts[at] if at < len(parts) else "")) for run, parts in names.items()}
+            for run, tokens in read.items():
+                words[run] = [token.word for token in tokens if token.word]
+                for i, token in enumerate(token for token in tokens if token.number):
+                    slot = numbers.setdefault(i, _Slot({}, token.before, numeric=True))
+                    slot.levels[run] = token.number
+                    slot.word = slot.word if slot.word == token.before else ""
+            numbered = {run for each in numbers.values() for run in each.levels}
+            others = [words[run] for run in words if run not in numbered]
+            if others and any(words[run] not in others for run in numbered):  # a number in the place of a word
+                words, numbers = {run: [token.text for token in tokens] for run, tokens in read.items()}, {}
             for slot in (*_aligned(words), *numbers.values()):
                 if len({slot.levels.get(run) for run in self.runs}) > 1:
                     yield slot
 
-    def _read(self, run: str, part: str) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return the words of a part of a name, and its numbers, each with the word before it."""
+    def _read(self, run: str, part: str) -> Iterator["_Token"]:
+        """Yield the words and the numbers of a part of a name, and note the numbers with a stated meaning."""
         if stamps := [match[0] for match in _STAMP.finditer(part)]:
             self.stated["stamp"].setdefault(run, " ".join(stamps))
             part = _STAMP.sub(" ", part)
-        words: list[str] = []
-        numbers: list[tuple[str, str]] = []
+        before = ""
         tokens = _TOKEN.findall(part)
         while tokens:
             token = tokens.pop(0)
@@ -156,17 +180,15 @@ class _Grouper:
             if (column := _COLUMNS.get(token.lower())) and follows:
                 self._note(run, column, tokens.pop(0), rf"{token}\W*([0-9]+)")
             elif _NUMBER.fullmatch(token):
-                numbers.append((words[-1] if words else "", token))
+                yield _Token(token, "", token, before)
             elif (match := _PREFIXED.fullmatch(token)) and match[1].lower() in _COLUMNS:
                 self._note(run, _COLUMNS[match[1].lower()], match[2] + match[3], f"{match[1]}([0-9]+)")
             elif (match := _SUFFIXED.fullmatch(token)) and match[3].lower() in _SUFFIXES:
                 self._note(run, _SUFFIXES[match[3].lower()], match[1] + match[2], f"([0-9]+){match[3]}")
             elif (match := _PREFIXED.fullmatch(token)) and not match[3]:
-                words.append(match[1])
-                numbers.append((match[1], match[2]))
+                yield _Token(token, before := match[1], match[2], match[1])
             else:
-                words.append(token)
-        return words, numbers
+                yield _Token(token, before := token)
 
     def _note(self, run: str, column: str, number: str, pattern: str) -> None:
         """Note a number with a stated meaning; a large number after `r` is a rate."""
@@ -192,7 +214,7 @@ class _Grouper:
             tools = sorted({str(self.known[run].get("tool") or "a report") for run in guessed})
             self.columns[column] = guessed
             self.notes.append(
-                f"{column} from the names, as {' and '.join(tools)} printed none (otherwise add --factor "
+                f"{_NOUNS[column]} from the names, as {' and '.join(tools)} printed none (otherwise add --factor "
                 f"'{column}=REGEX')"
             )
 
@@ -212,7 +234,8 @@ class _Grouper:
         if slot.numeric and len(slot.levels) == len(self.runs):
             for name in _NUMBERS:
                 values = {run: _number(self.known[run].get(name)) for run in self.runs}
-                if all(value is not None and value == _value(slot.levels[run]) for run, value in values.items()):
+                within = SAME_RATE if name == "target_rate_rps" else 0.0
+                if all(_is_near(_value(slot.levels[run]), value, within) for run, value in values.items()):
                     return True
         if self._names_load(slot):
             return True
@@ -249,6 +272,17 @@ class _Grouper:
         cells = [(self._cell(run), slot.levels.get(run)) for run in self.runs]
         return self._counts_from_0_or_1(slot) and known and len(set(cells)) == len(cells)
 
+    def _is_rate(self, slot: _Slot) -> bool:
+        """Whether a number can only be the rate at which a tool sent: no run served more, and some as much."""
+        named = {run: _value(level) or 0.0 for run, level in slot.levels.items()}
+        served = {run: _number(self.known[run].get("throughput_rps")) or 0.0 for run in named}
+        return (
+            len(named) == len(self.runs)
+            and all(self.known[run].get("tool") in OPEN_LOOP_TOOLS for run in named)
+            and all(served[run] <= _OVER_RATE * named[run] for run in named)
+            and any(served[run] * _OVER_RATE >= named[run] for run in named)
+        )
+
     def _is_load(self, slot: _Slot) -> bool:
         """Whether a number can only be the connections: no report prints a load, and it counts nothing."""
         unknown = not any(self._load(run, name) for run in self.runs for name in ("connections", "target_rate_rps"))
@@ -263,19 +297,30 @@ class _Grouper:
         )  # fmt: skip
 
     def _add_factor(self, slot: _Slot, name: str = "") -> None:
-        levels = {run: printable(slot.levels.get(run, "none")) for run in self.runs}
-        kind = name or _kind(slot)
+        kind, levels = name or _kind(slot), {run: printable(slot.levels.get(run, "none")) for run in self.runs}
         taken = set(self.columns).union(*self.known.values())
         column = kind if slot.numeric or name or "variant" in taken else "variant"
-        while column in taken:
+        if column == "variant" in self.columns:  # a second word without a meaning of its own
+            levels = {run: f"{known} {slot.levels.get(run, '')}".strip() for run, known in self.columns[column].items()}
+        while column in taken and column != "variant":
             column = f"{column}_name"
         self.columns[column] = levels
         self.factors.append(column)
-        found = sorted(set(slot.levels.values()), key=len, reverse=True)
-        pattern = f"({'|'.join(map(re.escape, found))})" if len(found) <= _MOST_IN_PATTERN else ".+"
+        found = sorted(set(slot.levels.values()), key=lambda level: (-len(level), level))
         plural = f"values of {kind}" if slot.numeric or name else f"{kind}s"
-        number = len(set(levels.values()))
-        self.notes.append(f"{number} {plural} from the names (if these are repeats, add --repeats '{pattern}')")
+        number = f"{len({slot.levels.get(run) for run in levels})} {plural}"
+        number = number if len(found) > 1 else f"with and without {found[0]!r}"
+        pattern = self._pattern(slot, f"({'|'.join(map(_escaped, found))})") if len(found) <= _MOST_IN_PATTERN else ".+"
+        self.notes.append(f"{number} from the names (if these are repeats, add --repeats '{pattern}')")
+
+    def _pattern(self, slot: _Slot, *patterns: str) -> str:
+        """Return the first pattern that finds the level in the name of each run, else the last as a whole word."""
+        for pattern in patterns:
+            found = {run: re.search(pattern, "/".join(parts)) for run, parts in self.names.items()}
+            levels = {run: _joined(match[1]) for run, match in found.items() if match}
+            if levels == {run: _joined(level) for run, level in slot.levels.items()}:
+                return pattern
+        return f"[-_. /]{patterns[-1]}(?:[-_. /]|$)"
 
     def _count(self, counters: Iterable[_Slot]) -> None:
         """Note by what repeats are counted; a counter that numbers points, such as that of a sweep, counts none."""
@@ -285,7 +330,9 @@ class _Grouper:
             if len(set(values)) == 1:
                 continue
             pattern = self.patterns.get("repeat") if slot.levels is self.stated.get("repeat") else None
-            pattern = pattern or f"{slot.word or '[-_ ]'}([0-9]+)"
+            pattern = pattern or self._pattern(
+                slot, f"{slot.word or '[-_ (]'}([0-9]+)", "[-_ (]([0-9]+)", r"\b([0-9]+)"
+            )
             what = f"'{pattern}'" if slot.numeric else "the times"
             option = pattern if slot.numeric else "REGEX"
             self.notes.append(f"repeats by {what} in the names (if these are levels, add --factor 'NAME={option}')")
@@ -311,6 +358,15 @@ def _aligned(words: Mapping[str, list[str]]) -> Iterator[_Slot]:
             for found in rest.values():
                 found.pop(end)
     yield _Slot({run: "-".join(found) for run, found in rest.items() if found})
+
+
+def _joined(words: str) -> str:
+    return re.sub(r"[\W_]+", "-", words)
+
+
+def _escaped(level: str) -> str:
+    """Return a pattern of a level, whose words any sign may part in the name."""
+    return re.escape(level).replace(r"\-", ".").replace(r"\ ", " ")
 
 
 def _determined(levels: Levels, by: Mapping[str, Hashable], runs: Iterable[str]) -> bool:
@@ -343,7 +399,11 @@ def _number(value: object) -> float | None:
 
 def _agree(named: float | None, printed: float) -> bool:
     """Whether a number in a name is the printed one; wrk opens as many connections as its threads share equally."""
-    return named is not None and abs(named - printed) <= 0.1 * named
+    return _is_near(named, printed, 0.1)
+
+
+def _is_near(named: float | None, printed: float | None, within: float) -> bool:
+    return named is not None and printed is not None and abs(named - printed) <= within * named
 
 
 def _is(value: object) -> bool:

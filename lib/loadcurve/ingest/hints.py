@@ -7,27 +7,14 @@ from loadcurve.ingest.size import MAX_BYTES
 
 @dataclass(frozen=True)
 class Hints:
-    """Options of `loadcurve ingest` about its files.
+    """Options of `loadcurve ingest` about its files."""
 
-    Attributes
-    ----------
-    tool : str or None
-        ``TOOL`` or ``TOOL:VARIANT``; found from each text when it is None.
-    timezone : str
-        IANA name of the zone of local times in the texts.
-    log_format : str
-        Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
-    max_bytes : int
-        Largest text of a file, unpacked.
-    follow : bool
-        Whether links are read that lead out of a folder.
-    """
-
-    tool: str | None = None
-    timezone: str = "UTC"
+    tool: str | None = None  # `TOOL` or `TOOL:VARIANT`; found from each text when it is None
+    timezone: str = "UTC"  # IANA name of the zone of local times in the texts
+    # Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
     log_format: str = ""
-    max_bytes: int = MAX_BYTES
-    follow: bool = False
+    max_bytes: int = MAX_BYTES  # Largest text of a file, unpacked
+    follow: bool = False  # Whether links are read that lead out of a folder
 
     def __post_init__(self) -> None:
         if self.timezone != "UTC":

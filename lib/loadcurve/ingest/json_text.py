@@ -21,11 +21,6 @@ _MAX_BITS = 1000  # of a whole number that a float can hold
 class Decoder(json.JSONDecoder):
     """Decodes JSON, and notes each repeated key of an object.
 
-    Attributes
-    ----------
-    repeated : list of str
-        Repeated keys without a warning yet, each once.
-
     Examples
     --------
     >>> decoder = Decoder()
@@ -34,7 +29,7 @@ class Decoder(json.JSONDecoder):
     """
 
     def __init__(self, **options: Any) -> None:
-        self.repeated: list[str] = []
+        self.repeated: list[str] = []  # Repeated keys without a warning yet, each once
         self._warned: set[str] = set()
         super().__init__(object_pairs_hook=self._object, **options)
 

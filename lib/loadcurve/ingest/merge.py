@@ -1,6 +1,7 @@
 """Parts of one text, or files of one folder, as one `Parsed`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     Table: TypeAlias = pd.DataFrame | pa.Table | Rows
+
+
+_OF_A_RUN = ("throughput_rps", "duration_s", "tool_version", "url", "connections", "requests_asked")
+"""Columns of which a row of `runs` has one unless it is a part of a report."""
 
 
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
@@ -35,6 +40,39 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
         generators += len(parsed.tables.rows("runs")) if "runs" in parsed.tables else 0
     first = parts[0][1]
     return Parsed(first.tool, Tables({n: join(t) for n, t in collected.items()}), tuple(warnings), first.version)
+
+
+def without_fragments(parsed: Parsed) -> Parsed:
+    """Return what was parsed without parts of reports that begin no run and have no rate, beside a report with a rate.
+
+    Such as the table of status codes that a script shows before the whole report.  A run that began and has no result
+    is kept: its heading names a version, a URL or connections.
+    """
+    runs = parsed.tables.rows("runs") if "runs" in parsed.tables else ()
+    if not isinstance(runs, Sequence) or len(runs) < 2 or not any(_has(run, "throughput_rps") for run in runs):
+        return parsed
+    fragments = {
+        run["generator"]
+        for run in runs
+        if run.get("status", "finished") == "finished" and not any(_has(run, name) for name in _OF_A_RUN)
+    }
+    if not fragments:
+        return parsed
+    kept = {}
+    for name in parsed.tables:
+        rows = parsed.tables.rows(name)
+        if isinstance(rows, Sequence):
+            kept[name] = [row for row in rows if row.get("generator") not in fragments]
+        else:
+            kept[name] = rows[~rows["generator"].isin(fragments)] if "generator" in rows else rows
+    number = f"{len(fragments)} parts of reports" if len(fragments) > 1 else "1 part of a report"
+    warning = f"{number} without a heading or a rate left out: a whole report is in the same text"
+    return replace(parsed, tables=Tables(kept), warnings=(*parsed.warnings, warning))
+
+
+def _has(row: Mapping, name: str) -> bool:
+    value = row.get(name)
+    return value is not None and value == value
 
 
 def join(parts: "Sequence[pd.DataFrame | Rows]") -> "pd.DataFrame | Rows":

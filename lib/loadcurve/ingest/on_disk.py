@@ -104,15 +104,7 @@ def _file_of_process(folder: Path) -> Path:
 
 
 class OnDisk(Tables):
-    """Tables of which the large ones are Arrow files, and some or all others are pickled in a file.
-
-    Attributes
-    ----------
-    hosted : frozenset of str
-        Tables whose rows name hosts.
-    span : tuple of float, or None
-        First and last time of all rows in s since 1970 UTC; None for a report, and without times.
-    """
+    """Tables of which the large ones are Arrow files, and some or all others are pickled in a file."""
 
     def __init__(
         self,
@@ -124,7 +116,8 @@ class OnDisk(Tables):
         span: tuple[float, float] | None,
     ) -> None:
         super().__init__(kept)
-        self.hosted, self.span = hosted, span
+        self.hosted = hosted  # Tables whose rows name hosts
+        self.span = span  # First and last time of all rows in s since 1970 UTC; None for a report, and without times
         self._large, self._pickled, self._counts = large, pickled, counts
         self._loaded: dict[str, pd.DataFrame | Rows] = {}
 

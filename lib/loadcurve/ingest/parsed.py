@@ -62,28 +62,17 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Parsed:
-    """Tables from one raw text, and warnings.
+    """Tables from one raw text, and warnings."""
 
-    Attributes
-    ----------
-    tool : str
-        Tool that printed the text: ``wrk``, ``sar``, ``ss``.
-    tables : Tables
-        Name of a declared table → the columns of it that this text knows (no study, run or host: the run folder
-        knows those), SI units, missing as NaN/NA.  A table without rows is there when the text has its place.
-    warnings : tuple of str
-        What is missing or odd in the text, without being wrong: one sentence each, with the line number.
-    version : str
-        Version of the tool, where its output prints it; else empty.
-    origins : tuple of str
-        Of a folder: facts that no text states, such as the run of a monitor's file, and where each comes from; one
-        line for each fact.
-    """
-
-    tool: str
+    tool: str  # Tool that printed the text: `wrk`, `sar`, `ss`
+    # Name of a declared table → the columns of it that this text knows (no study, run or host: the run folder knows
+    # those), SI units, missing as NaN/NA.  A table without rows is there when the text has its place.
     tables: Tables
+    # What is missing or odd in the text, without being wrong: one sentence each, with the line number.
     warnings: tuple[str, ...]
-    version: str
+    version: str  # Version of the tool, where its output prints it; else empty
+    # Of a folder: facts that no text states, such as the run of a monitor's file, and where each comes from; one line
+    # for each fact.
     origins: tuple[str, ...]
 
     def __init__(

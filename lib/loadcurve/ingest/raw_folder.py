@@ -37,11 +37,11 @@ _DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_r
 
 def read_own_folder(folder: Path) -> Parsed:
     """Read a folder of raw files that is no study; the readers of notebooks name it as the study of its rows."""
-    listed, links = list_files(folder)
-    paths = [path for path in listed if path != folder / FACTORS]
+    listed = list_files(folder)
+    paths = [path for path in listed.files if path != folder / FACTORS]
     if not paths:
         raise LoadcurveError(f"{shown(folder)}: expected reports of load generators or files of monitors, got no files")
-    files, warnings = [], [f"not read: {line}" for line in [describe_links(shown(folder), links)] if line]
+    files, warnings = [], [f"not read: {line}" for line in [describe_links(shown(folder), listed.links)] if line]
     for path, parsed, refused in parse_each(paths, name=shown):
         if parsed is None:
             warnings.append(f"not read: {refused}")

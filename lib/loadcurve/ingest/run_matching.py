@@ -35,7 +35,9 @@ def match_runs(
     files = list(files)
     named = name_reports(files)
     if not named:
-        return [Placement(file, (_folder_of(file, folder_name),)) for file in files]
+        folders = [file.path.parent for file in files]
+        names = [printable(folder.as_posix() if folder.name else folder_name) for folder in folders]
+        return [Placement(file, (name,)) for file, name in zip(files, names, strict=True)]
     reports = [file for file in files if file.path in named]
     others = [file for file in files if file.path not in named]
     matched.runs |= {name: file for file in reports for name in named[file.path]}
@@ -51,10 +53,6 @@ def match_runs(
 
         placements += place_by_times(others, owners, list(_windows(reports, named, started or {})), matched)
     return placements
-
-
-def _folder_of(file: RawFile, folder_name: str) -> str:
-    return printable(file.path.parent.as_posix() if file.path.parent.name else folder_name)
 
 
 def _rows(file: RawFile, name: str) -> "pd.DataFrame | Rows":

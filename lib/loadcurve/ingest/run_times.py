@@ -28,21 +28,13 @@ _NONE, _SEVERAL = -1, -2
 
 @dataclass(frozen=True)
 class Window:
-    """When a run was; times in s since 1970 UTC, NaN if unknown.
-
-    Attributes
-    ----------
-    run_id : str
-        Name of the run.
-    started_at, duration_s : float
-        As its report prints them.
-    modified : float
-        Time at which its report was last written, which was the end of the run unless the file was copied since.
-    """
+    """When a run was; times in s since 1970 UTC, NaN if unknown."""
 
     run_id: str
+    # `started_at` and `duration_s`: as its report prints them.
     started_at: float
     duration_s: float
+    # Time at which its report was last written, which was the end of the run unless the file was copied since.
     modified: float
 
 

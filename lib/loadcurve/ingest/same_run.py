@@ -2,11 +2,13 @@
 
 A report beside its packed copy, ``c64.txt`` beside ``c64.txt.gz`` as ``gzip -k`` leaves them, is one run.
 
+The samples of a run beside the dashboard that JMeter made of them are one run.
+
 Two files of one folder and one stem, of which one is data (``c64.vegeta.txt``, ``c64.vegeta.json``), with one report
 each of the same tool, are the same run if the reports count the same requests in the same time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -15,6 +17,7 @@ from loadcurve.ingest.run_names import stem
 
 _DATA = (".csv", ".json", ".jtl", ".xml")
 _PACKED = (".bz2", ".gz", ".xz", ".zst")
+_STATISTICS = "statistics.json"
 _SAME = 0.005
 """Relative difference of throughput and duration; JSON has more digits than the text, which has three."""
 
@@ -25,6 +28,7 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
     The text of wrk gets the counters of the reporter's JSON.  Of any other pair, the report with more numbers counts.
     """
     kept, lines = _without_copies(files)
+    kept = list(_without_dashboards(kept, lines))
     reports: dict[tuple, list[RawFile]] = {}
     for file in kept:
         if runs := _rows(file):
@@ -40,6 +44,19 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
             lines.append(f"{left.source}: reports the same run as {text.source}, so it is not a run of its own")
             break
     return kept, lines
+
+
+def _without_dashboards(files: Sequence[RawFile], lines: list[str]) -> Iterator[RawFile]:
+    """Yield the files but the statistics of a dashboard of JMeter whose samples lie beside the dashboard or in it."""
+    samples = [file for file in files if "requests" in file.tables and len(_rows(file)) == 1]
+    for file in files:
+        is_dashboard = file.path.name == _STATISTICS and len(_rows(file)) == 1
+        places = (file.path.parent, file.path.parent.parent) if is_dashboard else ()
+        own = next((one for one in samples if one.path.parent in places and _join(one, file)), None)
+        if own is None:
+            yield file
+        else:
+            lines.append(f"{file.source}: sums up the samples of {own.source}, so it is not a run of its own")
 
 
 def _without_copies(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:

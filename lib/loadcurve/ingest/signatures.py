@@ -47,7 +47,7 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
 
 
 def prefixes(text: str, forms: tuple[Form, ...] = FORMS) -> list[str]:
-    r"""Return what stands before signatures inside lines, each once, in order: a collector writes it before each line.
+    r"""Return the texts before signatures inside lines, each once, in order: a collector writes one before each line.
 
     Examples
     --------

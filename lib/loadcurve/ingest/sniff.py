@@ -10,7 +10,7 @@ from loadcurve.ingest.clean import clean, pattern_of, rejoined, strip_prefix, wi
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load_options import add_options
-from loadcurve.ingest.merge import merge
+from loadcurve.ingest.merge import merge, without_fragments
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
@@ -108,7 +108,9 @@ def _parse(text: str, tool: str | None, timezone: str, named: tuple[Form, ...]) 
         if not text[:_HEAD].strip():
             raise ParseError(0, "output of a tool that loadcurve reads", "an empty file")
         raise nothing_in(text[:_HEAD], "output of a tool that loadcurve reads")
-    parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
+    parsed = without_fragments(
+        merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
+    )
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in parts
             if form not in named]  # fmt: skip
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings, *left))
@@ -169,7 +171,7 @@ def _streams(text: str, forms: tuple[Form, ...]) -> list[tuple[str, _Found]]:
 
 
 def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
-    """Return patterns of what stands before signatures, and before other lines too."""
+    """Return patterns of the texts before signatures that begin other lines too."""
     found: dict[str, re.Pattern[str]] = {}
     for prefix in sorted(prefixes(text, forms), key=len):  # a line that the tool indents has one more blank
         found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))

@@ -35,22 +35,13 @@ _DRAFTS = ".parts-"
 
 
 class Parts:
-    """Parts of tables that are being written.
-
-    Attributes
-    ----------
-    draft : pathlib.Path
-        Hidden folder with the parts, which every process that writes some must see.
-    store : pathlib.Path
-        Folder in it for tables that wait until all files are read.
-    rows : collections.Counter
-        Number of rows of each table that is complete.
-    """
+    """Parts of tables that are being written."""
 
     def __init__(self, folder: Path, table: str | None) -> None:
+        # Hidden folder with the parts, which every process that writes some must see.
         self.draft = folder / f"{_DRAFTS}{os.getpid()}-{secrets.token_hex(4)}"
-        self.store = self.draft / ".store"
-        self.rows: Counter[str] = Counter()
+        self.store = self.draft / ".store"  # Folder in it for tables that wait until all files are read
+        self.rows: Counter[str] = Counter()  # Number of rows of each table that is complete
         self._folder, self._table, self._next = folder, table, 0
         self.store.mkdir(parents=True)
 

@@ -12,7 +12,7 @@ from loadcurve.ingest.folder import read_reports
 from loadcurve.lab import Feedback, Measured
 from loadcurve.launching.run_line import describe
 from loadcurve.models import wire
-from loadcurve.schemas.failures import count_failures
+from loadcurve.schemas.failures import count_failures, count_unopened
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run
 from loadcurve.study.records import read_run
@@ -101,11 +101,12 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
     tables = read_reports(run_folder).tables
     runs = tables["runs"]
     answered, counts = runs[runs["requests"].fillna(0) > 0], count_failures(runs).sum()
+    never_opened = count_unopened(runs).sum() / max(runs["connections"].sum(), 1)
     return Measured(
         throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
         latency_mean_s=_mean(answered),
         received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
-        failed_ratio=float(counts["failed"] / counts["sent"]),
+        failed_ratio=float(np.fmax(counts["failed"] / counts["sent"], never_opened)),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
         frame_bytes_per_s=_frame_bytes_per_s(answered),
         cpu_other_ratio=float(runs["cpu_other_ratio"].max()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.ingest.files import describe_links, is_folder, list_files
+from loadcurve.ingest.files import describe_assets, describe_links, is_folder, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -63,7 +63,9 @@ def read_each(
     if client is not None or called not in ("", str(path)):
         path, shown = path.absolute(), functools.partial(_called, path.absolute(), called or str(path))
     in_a_folder = is_folder(path)
-    files, links = list_files(path, hints.follow)
+    files, links, assets = list_files(path, hints.follow)
+    if assets:
+        yield Reading(printable(shown(path)), Parsed("", {}, (describe_assets(assets),)))
     if links:
         yield refused(printable(shown(path)), describe_links(shown(path), links))
     elif in_a_folder and not files:

@@ -165,7 +165,7 @@ def _read_checked_file(path: Path, hints: Hints, factors: Factors) -> Parsed:
 
 
 def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
-    files, links = list_files(path, hints.follow)
+    files, links, _ = list_files(path, hints.follow)
     if not files:
         raise LoadcurveError(describe_links(str(path), links)) if links else no_files(path)
     collected: dict[str, list] = {}

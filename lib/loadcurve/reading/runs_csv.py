@@ -92,7 +92,9 @@ def own_runs(given: Mapping[str, pd.DataFrame]) -> Parsed:
     columns = {name: base_column(name) for name in runs}
     lacking = [names for names in _REQUIRED if not {column for column, _ in columns.values()} & set(names)]
     if lacking or runs.empty:
-        meant = [f"{name!r}" + (f" (write {to}?)" if (to := meant_column(name)) not in ("", name) else "") for name in runs]
+        meant = [
+            f"{name!r}" + (f" (write {to}?)" if (to := meant_column(name)) not in ("", name) else "") for name in runs
+        ]
         rule = " and ".join(" or ".join(names) for names in lacking)
         needs = f"the columns {rule}, got {', '.join(meant) or 'none'}" if lacking else "a row for each run, got none"
         raise LoadcurveError(f"runs must have {needs}")

@@ -9,7 +9,14 @@ import loadcurve
 from loadcurve.audit.explanation import Explanation, explain
 from loadcurve.audit.findings import SEVERITIES, Findings
 from loadcurve.audit.registry import all_rules
-from loadcurve.audit.sentences import Group, groups_of, run_name, unchecked_sentences, verdict_sentences
+from loadcurve.audit.sentences import (
+    Group,
+    groups_of,
+    run_name,
+    unchecked_count,
+    unchecked_sentences,
+    verdict_sentences,
+)
 from loadcurve.audit.verdict import verdict_of_each
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_html
 from loadcurve.blocks.html import escape
@@ -18,12 +25,12 @@ from loadcurve.report.frame import framed
 _LISTED = 100  # runs of a finding that the page lists
 
 
-def audit_page(audits: Sequence[tuple[str, Findings]]) -> str:
-    """Return the findings of several paths as an HTML page."""
+def audit_page(audits: Sequence[tuple[str, Findings]], every: bool = False) -> str:
+    """Return the findings of several paths as an HTML page, with all that was not checked or its number."""
     several = len(audits) > 1
     parts = []
     for path, findings in audits:
-        inner = "\n".join(_audited(findings, 3 if several else 2))
+        inner = "\n".join(_audited(findings, 3 if several else 2, every))
         parts.append(f"<section>\n<h2>{escape(path)}</h2>\n{inner}\n</section>" if several else inner)
     rules = {rule: None for _, findings in audits for rule in findings["rule"][_found(findings)]}
     if rules:
@@ -41,7 +48,7 @@ def _found(findings: pd.DataFrame) -> pd.Series:
     return findings["severity"].isin(["error", "warning", "ignored"])
 
 
-def _audited(findings: Findings, level: int) -> Iterator[str]:
+def _audited(findings: Findings, level: int, every: bool) -> Iterator[str]:
     table = pd.DataFrame(findings)
     head: list[Block] = [
         Paragraph("Verdict", str(findings.verdict), findings.verdict.severity),
@@ -53,7 +60,8 @@ def _audited(findings: Findings, level: int) -> Iterator[str]:
     if groups:
         yield f"<h{level}>Findings</h{level}>"
         yield from (_finding(group, int(findings.attrs["runs"]), level + 1) for group in groups)
-    yield to_html([Items("Not checked, and what to record for it", list(unchecked_sentences(table)))], level)
+    unchecked = unchecked_sentences if every else unchecked_count
+    yield to_html([Items("Not checked", list(unchecked(table)))], level)
     yield to_html([*findings.read_blocks(), _counts(table)], level)
 
 

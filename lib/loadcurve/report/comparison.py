@@ -16,8 +16,7 @@ def comparison_report(comparison: Comparison, gates: Sequence[Gate] = (), undeci
     """Return a comparison as text: a row for each level, the overall ratio, and what each gate says (`gate_line`)."""
     overall, (headings, rows) = comparison.overall, comparison.cells()
     parts = [
-        f"{comparison.metric}: B = {comparison.other} against A = {comparison.baseline} "
-        "(geometric means over the runs)",
+        f"{comparison.metric}: {comparison.title}",
         table(headings, rows, left=int(headings[0] == "variant")),
         f"All levels: B / A = {ratio_words(overall)}, {100 * overall.level:g} % interval",
         *(f"warning: {sentence}" for sentence in dict.fromkeys(comparison.warnings)),

@@ -38,10 +38,11 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
     dict
         ``schema`` (version of the keys), ``loadcurve`` (version), ``source``, ``summary``,
         ``verdict``: ``severity`` (ok, warning, error, unchecked), ``words``, ``reason``;
+        ``answer``, ``grouping``, ``not_used``: the first sentences of the report;
         ``objectives``: ``column``, ``maximum``, ``text``;
         ``curves``: ``variant``, ``load``, ``levels`` (rows of `Curve.levels`), ``results`` (``name label unit value lo
-        hi level method warnings text interval``), ``bottleneck``, ``bottlenecks`` (rows of `summarise_bottlenecks`),
-        ``missing`` (quantity → reason);
+        hi level method warnings repeats text interval``), ``bottleneck``, ``bottlenecks`` (rows of
+        `summarise_bottlenecks`), ``missing`` (quantity → reason);
         ``next_steps``, ``settings`` (of the audit, where they are not the default), ``findings`` (rows of the table),
         ``warnings``, ``origins`` (facts that no report prints),
         ``provenance``: ``files`` (``path bytes sha256``), ``digest``, ``tools``, ``version``, ``command``, ``created``.
@@ -53,6 +54,9 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         "source": analysis.source,
         "summary": analysis.summary,
         "verdict": {"severity": verdict.severity, "words": WORDS[verdict.severity], "reason": verdict.reason},
+        "answer": analysis.answer,
+        "grouping": analysis.grouping,
+        "not_used": list(analysis.not_used),
         "objectives": [
             _object({"column": one.column, "maximum": one.maximum, "text": objective_words(str(one))})
             for one in analysis.objectives

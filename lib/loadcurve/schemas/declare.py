@@ -22,44 +22,23 @@ _NUMBER = np.dtype(float)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a declared table.
+    """A column of a declared table."""
 
-    Attributes
-    ----------
-    dtype : numpy.dtype or pandas.api.extensions.ExtensionDtype
-        Type of its values.
-    unit : str
-        SI unit as suffixes of columns write it, such as ``rps``; empty for a count or a name.
-    meaning : str
-        What it holds, in a sentence.
-    required : bool
-        Whether every row has a value.
-    least, most : float
-        Range of the values, both ends included.
-    """
-
-    dtype: np.dtype | ExtensionDtype
-    unit: str
-    meaning: str
-    required: bool = False
+    dtype: np.dtype | ExtensionDtype  # Type of its values
+    unit: str  # SI unit as suffixes of columns write it, such as `rps`; empty for a count or a name
+    meaning: str  # What it holds, in a sentence
+    required: bool = False  # Whether every row has a value
+    # `least` and `most`: range of the values, both ends included.
     least: float = -inf
     most: float = inf
 
 
 @dataclass(frozen=True)
 class Table:
-    """A declared table.
+    """A declared table."""
 
-    Attributes
-    ----------
-    columns : mapping of str to Column
-        Its columns by name, in order.
-    description : str
-        What a row is.
-    """
-
-    columns: Mapping[str, Column]
-    description: str
+    columns: Mapping[str, Column]  # Its columns by name, in order
+    description: str  # What a row is
 
 
 def name(meaning: str, required: bool = False) -> Column:

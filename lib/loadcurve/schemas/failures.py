@@ -87,6 +87,12 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     >>> wrk = {"tool": "wrk", "requests": [80], "errors_status": [10], "errors_read": [20]}
     >>> count_failures(pd.DataFrame(wrk)).values.tolist()  # 10 of 80 responses, and 20 requests without one
     [[30.0, 100.0]]
+
+    A report of ab whose line with the classes is lost, and one whose responses only differ in length:
+
+    >>> ab = pd.DataFrame({"tool": "ab", "requests": 80, "requests_failed": 9, "errors_length": [None, 9]})
+    >>> count_failures(ab)["failed"].tolist()
+    [9.0, 0.0]
     """
     polled = polls_timeouts(runs).to_numpy()
     tool, requests, late, duration = _numbers(runs, "requests", "errors_timeout", "duration_s")
@@ -96,6 +102,8 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     own = pd.DataFrame(index=range(len(runs)), columns=["failed", "sent"], dtype=float)
     classes = {name: _numbers(runs, f"errors_{name}")[1] for name in f"status {_ALL}".split()}
     classes |= {"timeout": np.where(polled, np.nan, late), "overdue": np.where(polled, late / looks, np.nan)}
+    lengths, twice = (np.nan_to_num(_numbers(runs, f"errors_{name}")[1]) for name in ("length", "exception"))
+    of_ab = failed - lengths - np.minimum(twice, np.nan_to_num(classes["read"]))
     classes["retry"] = np.where(classes["connect"] > connections, classes["connect"], np.nan)
     for name in pd.unique(tool):
         rows, counts = tool == name, _TOOLS.get(name, _OTHER)
@@ -105,7 +113,7 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
         elif counts.failed != "none":
             rest = np.nan_to_num(beside) if counts.failed == "both" else 0.0
             among = np.fmax(among, np.maximum(failed[rows] - rest, 0.0))
-        among = np.fmax(among, requests[rows] - succeeded[rows])
+        among = np.fmax(among, of_ab[rows] if name == "ab" else requests[rows] - succeeded[rows])
         among = np.where((name == "ab") & (received[rows] == 0), requests[rows], np.minimum(among, requests[rows]))
         without = np.nan_to_num(beside)
         silent = requests[rows] + without == 0
@@ -117,8 +125,23 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     return own.where(own["sent"].notna()).set_axis(runs.index)
 
 
+def count_unopened(runs: pd.DataFrame) -> pd.Series:
+    """Return the connections of each run that never opened; missing where the tool counts them as failed requests.
+
+    Examples
+    --------
+    >>> count_unopened(pd.DataFrame({"tool": ["wrk", "ab"], "connections": 400, "errors_connect": 250})).tolist()
+    [250.0, nan]
+    """
+    tool, unopened, connections = _numbers(runs, "errors_connect", "connections")
+    apart = np.array(["connect" not in " ".join(_TOOLS.get(str(name), _OTHER)[:2]).split() for name in tool], bool)
+    return pd.Series(np.where(apart & (unopened <= connections), unopened, np.nan), runs.index)
+
+
 def error_ratio(runs: pd.DataFrame) -> pd.Series:
     """Return the share of the requests of each run that failed, from 0 to 1, by `count_failures`.
+
+    If a larger share of the connections never opened, that share: nobody was served on these.
 
     Examples
     --------
@@ -128,8 +151,9 @@ def error_ratio(runs: pd.DataFrame) -> pd.Series:
     >>> error_ratio(ab).tolist()
     [0.265]
     """
-    counts = count_failures(runs)
-    return counts["failed"] / counts["sent"]
+    counts, connections = count_failures(runs), _numbers(runs, "connections")[1]
+    never = np.divide(count_unopened(runs), connections, out=np.full(len(runs), np.nan), where=connections > 0)
+    return np.fmax(counts["failed"] / counts["sent"], never)
 
 
 def _numbers(runs: pd.DataFrame, *columns: str) -> list[np.ndarray]:

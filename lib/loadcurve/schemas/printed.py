@@ -7,22 +7,13 @@ import pandas as pd
 
 
 class Digits(NamedTuple):
-    """Last digits of a report; 0 where a number is printed finer than a clock reads.
+    """Last digits of a report; 0 where a number is printed finer than a clock reads."""
 
-    Attributes
-    ----------
-    time_s : float
-        Of response times in one unit, such as whole milliseconds.
-    duration_s, throughput_rps : float
-        Of the duration, in s, and of the throughput, in requests/s.
-    has_units : bool
-        Whether times and sizes have two decimals and the unit that fits: 1.20ms, 203.10KB.
-    """
-
-    time_s: float = 0.0
+    time_s: float = 0.0  # Of response times in one unit, such as whole milliseconds
+    # `duration_s` and `throughput_rps`: of the duration, in s, and of the throughput, in requests/s.
     duration_s: float = 0.0
     throughput_rps: float = 0.0
-    has_units: bool = False
+    has_units: bool = False  # Whether times and sizes have two decimals and the unit that fits: 1.20ms, 203.10KB
 
 
 DIGITS = {

@@ -8,7 +8,7 @@ from loadcurve import paths
 from loadcurve.audit import NO_CLAIM
 from loadcurve.site import published
 from loadcurve.site.literal import literal
-from loadcurve.site.published_html import settles_html, verdicts_text
+from loadcurve.site.published_html import basis_html, verdicts_text
 from loadcurve.site.raw_files import folders, page_of
 
 Link = Callable[[str], str]
@@ -31,9 +31,7 @@ def experiments_html(notebook: str, link: Link) -> str:
     """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
     shown = []
     for row in _rows(notebook).itertuples():
-        facts = [f"measured instead: {literal(row.instead)}"] if row.instead else []
-        facts += [f"differs from the claim: {literal(row.differs)}"] if row.differs else []
-        facts += [f"study: {_studies_html(row.study, link)}"]
+        facts = [f"study: {_studies_html(row.study, link)}"]
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
         verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
@@ -41,7 +39,7 @@ def experiments_html(notebook: str, link: Link) -> str:
             f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
             f'<p><strong class="lc-verdict">{literal(verdicts)}</strong> '
             f"{literal(row.title)} <span>{literal(row.experiment)}</span></p>\n"
-            f'{evidence}<p class="lc-facts">{"; ".join(facts)}</p>{settles_html(row.settles)}\n</div>'
+            f"{evidence}{basis_html(row, *facts)}\n</div>"
         )
     return f'<div class="lc-experiments" id="experiments">\n{chr(10).join(shown)}\n</div>'
 
@@ -94,18 +92,11 @@ def _studies_html(names: str, link: Link) -> str:
 
 
 def _study_html(name: str, link: Link) -> str:
-    if not (paths.studies() / name / "study.yml").is_file():
-        return _to_launch(name, link)
     if name in folders(paths.build()):
         return f'<a href="{link(page_of(name).replace(".md", ".html"))}">{literal(name)}</a>'
-    return literal(name)
-
-
-def _to_launch(name: str, link: Link) -> str:
-    """Return the command that records a design; a study that has none is planned."""
-    if (paths.designs() / name / "study.yml").is_file():
-        return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {literal(name)}</code>'
-    return f"planned: {literal(name)}"
+    if (paths.studies() / name / "study.yml").is_file():
+        return literal(name)
+    return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {literal(name)}</code>'
 
 
 def _figure_html(row, page: str) -> str:

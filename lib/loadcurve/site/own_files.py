@@ -50,9 +50,10 @@ def cat_markdown(path: str) -> str:
 def audit_markdown(path: str, *parts: str) -> str:
     """Markdown of the command that audits a file, and of what it prints."""
     file = paths.root() / path
-    first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
+    every = "Not checked" in parts
+    first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80, every=every))
     text = "\n\n".join([first, *(_cut(part) for part in others if not parts or part.startswith(parts))])
-    return fenced(f"$ loadcurve audit {file.name}\n{text}", "console")
+    return fenced(f"$ loadcurve audit {file.name}{' --all' * every}\n{text}", "console")
 
 
 def _cut(part: str) -> str:

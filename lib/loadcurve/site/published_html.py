@@ -77,7 +77,7 @@ def claims_html(notebook: str, slug: str, link) -> str:
         found.append(
             f'<div class="lc-claim" data-verdict="{literal(row.verdict)}">\n'
             f"<p>{verdict} {literal(row.claim)} <span>{literal(row.section)}</span></p>\n"
-            f"<p>{literal(row.evidence)}</p>{settles_html(row.settles)}\n</div>"
+            f"<p>{literal(row.evidence)}</p>{basis_html(row)}\n</div>"
         )
     return (
         f'<figure class="lc-figure lc-wide" id="claims-{slug}">\n'
@@ -86,16 +86,19 @@ def claims_html(notebook: str, slug: str, link) -> str:
     )
 
 
-def settles_html(experiment: str) -> str:
-    """Return what would test a claim, as a paragraph of its own; empty where the claim was tested."""
-    return f'<p class="lc-settles">{literal(experiment)}</p>' if experiment else ""
+def basis_html(row: Any, *facts: str) -> str:
+    """Return what was measured instead of a claim, how the system differed, further facts, and what would test it."""
+    words = {"measured instead": row.instead, "differs from the claim": row.differs}
+    known = [f"{name}: {literal(text)}" for name, text in words.items() if text] + list(facts)
+    told = f'<p class="lc-facts">{"; ".join(known)}</p>' if known else ""
+    return told + (f'<p class="lc-settles">{literal(row.settles)}</p>' if row.settles else "")
 
 
 def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
-    """Return how often notebooks gave each verdict, such as ``3 agrees, 1 contradicted``."""
+    """Return how often notebooks gave each verdict, such as ``3 agrees; 1 contradicted``."""
     counts = pd.concat([published.read_rows(notebook, slug)[column] for notebook in notebooks]).value_counts()
     shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NO_CLAIM) if verdict in counts]
-    return f'<span class="lc-value">{", ".join(shown)}</span>'
+    return f'<span class="lc-value">{"; ".join(shown)}</span>'
 
 
 def _unbroken(text: str) -> str:

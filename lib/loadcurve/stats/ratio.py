@@ -172,8 +172,8 @@ def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
         scipy.special.stdtrit(log_ratios.size - 1, (1 + level) / 2) * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
     )
     method = f"{method}, t interval over {log_ratios.size} pairs"
-    ends = value * np.exp([-half, half])
-    return Estimate(value, *ends, level, method, tuple(warnings), log_ratios.size)
+    lo, hi = value * np.exp([-half, half])
+    return Estimate(value, lo, hi, level, method, tuple(warnings), log_ratios.size)
 
 
 def log_difference(first: Array, second: Array) -> tuple[float, float, float]:

@@ -16,13 +16,15 @@ import yaml
 from loadcurve.errors import ParseError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.checked import built
-from loadcurve.files.document import Document
+from loadcurve.files.document import Document, read_text
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.paths import check_own_file, leads_out_of
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.record_rules import faults_of
 
 Kind = TypeVar("Kind")
+
+_MAX_BYTES = 16 << 20  # of a record or a manifest; those of 10,000 runs have 1 MB
 
 
 def read_study(path: Path) -> Study:
@@ -71,10 +73,7 @@ def read_json(path: Path) -> tuple[str, Any]:
     Raises ParseError when the file does not exist, is not JSON, or has a duplicate key, a number that no table
     can hold, or text that is not Unicode.
     """
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        raise ParseError(0, f"a {path.name}", "no file", str(path)) from None
+    text = _text(path)
     try:
         numbers: Any = {"parse_constant": _wrong, "parse_int": _integer, "parse_float": _finite}
         values = json.loads(text, object_pairs_hook=_each_key_once, **numbers)
@@ -114,13 +113,7 @@ def run_folders(study_folder: Path) -> list[Path]:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a file that must be UTF-8."""
-    content = check_own_file(path).read_bytes()
-    try:
-        return content.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
+    return read_text(check_own_file(path), _MAX_BYTES)
 
 
 def _key_lines(text: str) -> dict[str, int]:

@@ -38,14 +38,12 @@ def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     >>> {load: len(rows) for load, rows in split_by_load(runs).items()}
     {'connections': 1, 'target_rate_rps': 2}
     """
-    unknown = pd.Series(False, runs.index)
-    if "tool" in runs:
-        rates = runs["target_rate_rps"] if "target_rate_rps" in runs else pd.Series(float("nan"), runs.index)
-        unknown = runs["tool"].isin(OPEN_LOOP_TOOLS) & rates.isna()
+    is_open = runs["target_rate_rps"].notna() if "target_rate_rps" in runs else pd.Series(False, runs.index)
+    if "tool" in runs and (unknown := runs["tool"].isin(OPEN_LOOP_TOOLS) & ~is_open).any():
+        runs = runs.assign(connections=runs["connections"].mask(unknown))
     if (load := load_column(runs)) == "connections":
-        return {load: runs[~unknown]} if unknown.any() and not unknown.all() else {load: runs}
-    is_open = runs["target_rate_rps"].notna()
-    parts = {"connections": runs[~is_open & ~unknown], load: runs[is_open]}
+        return {load: runs}
+    parts = {"connections": runs[~is_open], load: runs[is_open]}
     return {load: rows for load, rows in parts.items() if len(rows)}
 
 

@@ -56,7 +56,7 @@ def test_a_wrong_description_is_refused_with_its_line(tmp_path, old, new, line, 
 
 def test_a_folder_without_a_description_is_refused(tmp_path):
     (tmp_path / "nothing").mkdir()
-    with pytest.raises(LoadcurveError, match=r"nothing/fault.yml: expected a fault.yml, got no file"):
+    with pytest.raises(LoadcurveError, match=r"nothing/fault.yml: expected a fault.yml, got 'no file'"):
         read_faults(tmp_path)
 
 

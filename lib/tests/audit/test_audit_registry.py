@@ -170,7 +170,7 @@ def test_wrong_settings_are_one_line(case):
         (f"a = {'[' * 21}{']' * 21}\n", ": expected values nested at most 20 deep"),
         (f"a = {'[' * 5000}{']' * 5000}\n", ": expected values nested at most 20 deep"),
         (f"[{'a.' * 5000}a]\n", ": expected values nested at most 20 deep"),
-        (f"a = '{'x' * (1 << 20)}'\n", ": expected at most 1048576 bytes, got more"),
+        (f"a = '{'x' * (1 << 20)}'\n", ": expected at most 1048576 bytes, got 'more'"),
         ("a = '\udcff'\n", ":1: expected UTF-8, got"),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ from loadcurve.stats import Estimate, find_ratio
 
 AGREES, EXPLAINED, DIRECTION, CONTRADICTED, NOT_TESTED = VERDICTS
 KNOWN = {"x": 1, "y": np.float64(4), "kind": "even", "missing": np.nan, "even": True, "true": np.bool_(True)}
-EMPTY = dict.fromkeys("at_least at_most neutral scope differs instead because settles".split(), "")
+EMPTY = dict.fromkeys(["at_least", "at_most", "neutral", "scope", "differs", "instead", "because", "settles"], "")
 
 
 def estimate(lo, hi, **more):

@@ -11,6 +11,7 @@ from loadcurve.audit import all_rules
 from loadcurve.audit.explanation import Explanation, explain, markdown_blocks, plain_formula, plain_markup, rule_named
 from loadcurve.audit.findings import SEVERITIES
 from loadcurve.audit.sentences import groups_of
+from loadcurve.audit.text import audit_text
 from loadcurve.blocks import Code, Grid, Items, Paragraph, Section, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
@@ -132,3 +133,21 @@ def test_a_group_says_the_same_about_all_its_runs():
     runs = [run | {"run_id": name, "latency_mean_s": mean} for name, mean in zip("abc", (0.01, 0.02, 0.9), strict=True)]
     groups = [group for group in groups_of(loadcurve.audit({"runs": pd.DataFrame(runs)})) if group.severity == "error"]
     assert [group.runs for group in groups] == ["2 runs, such as a", "c"]
+
+
+def test_what_was_not_checked_is_one_line_and_listed_on_request(found):
+    short = audit_text(pd.DataFrame(found), 2)
+    number = found[found["severity"] == "unchecked"]["rule"].nunique()
+    [line] = re.findall("^Not checked.*$", short, re.M)
+    assert line.startswith(f"Not checked: {number} of {found['rule'].nunique()} rules, ") and "--all" in line
+    assert "Record `ss -tan`" not in short and "Record `ss -tan`" in audit_text(pd.DataFrame(found), 2, every=True)
+    assert "not checked" in found._repr_html_().lower() and len(short.splitlines()) <= 40
+
+
+def test_the_grouping_comes_under_the_verdict_and_notes_come_last(found):
+    warnings, origins = ["not attached to a run: a.sar.txt", "a.txt: odd"], ["grouping: 2 servers", "x: names of files"]
+    lines = audit_text(pd.DataFrame(found), 2, "r", 400, (), warnings, None, origins).splitlines()
+    assert (
+        lines.index("Runs: 2; 2 servers") < lines.index("Not used: not attached to a run: a.sar.txt") < lines.index("")
+    )
+    assert lines[-2:] == ["Notes:", "- a.txt: odd"]

@@ -125,6 +125,8 @@ def test_responses_are_counted_by_whole_seconds():
     rows = pd.concat([rows, rows.assign(tool="nginx")], ignore_index=True)  # an access log counts the same again
     series = throughput_series({"runs": check("runs", pd.DataFrame([RUN])), "requests": check("requests", rows)})
     assert series["s/r0"].rates.tolist() == [3, 0, 1] and series["s/r0"].elapsed_s.tolist() == [2, 3, 4]
+    rows.loc[0, "time"] = pd.Timestamp("1970-01-01", tz="UTC")  # a torn line; a series of 56 years needs 200 GB
+    assert throughput_series({"runs": check("runs", pd.DataFrame([RUN])), "requests": check("requests", rows)}) == {}
 
 
 def test_the_busiest_host_and_interface_are_taken():

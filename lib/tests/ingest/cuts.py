@@ -23,41 +23,28 @@ _TOLD = frozenset({"status", "reason"})
 
 @dataclass
 class Tally:
-    """Outcome of the cuts of the files of one tool.
+    """Outcome of the cuts of the files of one tool."""
 
-    Attributes
-    ----------
-    files, cuts, inside : int
-        Files, cuts of them, and those of the cuts that are inside a line.
-    refused, warned : int
-        Cuts that end in an error with its line, and cuts with a warning that the whole text does not give.
-    silent, silent_rows : int
-        Cuts inside a line, and cuts between two lines, after which a value is missing without either.
-    wrong : int
-        Cuts that give a value which the whole text does not have, without either.
-    crashed : int
-        Cuts that end in any other exception.
-    alarmed, short : int
-        Whole files without their last newline of which a warning is given, and of which a value is missing.
-    slowest_s : float
-        Longest time that one cut took.
-    examples : list of str
-        ``FILE:BYTE: what`` of silent, wrong and crashed cuts.
-    """
-
+    # `cuts` and `inside`: cuts of these files, and those of the cuts that are inside a line.
     files: int = 0
     cuts: int = 0
     inside: int = 0
+    # `refused` and `warned`: cuts that end in an error with its line, and cuts with a warning that the whole text does
+    # not give.
     refused: int = 0
     warned: int = 0
+    # `silent` and `silent_rows`: cuts inside a line, and cuts between two lines, after which a value is missing without
+    # either.
     silent: int = 0
     silent_rows: int = 0
-    wrong: int = 0
-    crashed: int = 0
+    wrong: int = 0  # Cuts that give a value which the whole text does not have, without either
+    crashed: int = 0  # Cuts that end in any other exception
+    # `alarmed` and `short`: whole files without their last newline of which a warning is given, and of which a value is
+    # missing.
     alarmed: int = 0
     short: int = 0
-    slowest_s: float = 0.0
-    examples: list[str] = field(default_factory=list)
+    slowest_s: float = 0.0  # Longest time that one cut took
+    examples: list[str] = field(default_factory=list)  # `FILE:BYTE: what` of silent, wrong and crashed cuts
 
 
 def real_files(folders: list[Path]) -> Iterator[tuple[Path, str, Parsed, bytes]]:

@@ -71,6 +71,11 @@ AROUND = {
     "sentence inside": in_the_middle("99% of the requests were fast enough."),
 }
 EACH_LINE = {
+    "comment": each_line("# "),
+    "mail": each_line("> "),
+    "indented": each_line("    "),
+    "time in brackets": each_line("[2026/11/24 15:43:47] "),
+    "colours": each_line("\x1b[32m", "\x1b[0m\r"),
     "host in brackets": each_line("[host1] "),
     "host": each_line("host1: "),
     "address": each_line("10.0.0.1: "),

@@ -2,6 +2,7 @@
 
 import pytest
 from one_test import in_one_test
+from refused import refused_line
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
@@ -54,9 +55,7 @@ MPSTAT = (
     ],
 )
 def test_it_is_refused_where_it_is(name, text, line):
-    with pytest.raises(ParseError) as caught:
-        forms_of(name)[0].parse(clean(text))
-    assert caught.value.line == line
+    assert refused_line(forms_of(name)[0].parse, clean(text)) == line
 
 
 def test_an_interrupt_rate_below_0():

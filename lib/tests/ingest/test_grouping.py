@@ -1,5 +1,6 @@
 """Folders as people keep them: which runs are repeats of one point, written down by hand for each folder."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -21,6 +22,14 @@ HEY = (DATA / "hey" / "plain.txt").read_text("utf-8")
 WRK2 = (DATA / "wrk2" / "uncorrected.txt").read_text("utf-8").partition("\n")[2]  # without its command
 JMETER = (DATA / "jmeter" / "statistics.txt").read_text("utf-8")
 SERVERS = ["nginx", "rust-hyper", "go-gin", "node", "h2o", "caddy", "express", "actix"]
+
+
+def wrk2(rate):
+    """A report of a run that served this rate."""
+    scaled = [(number, f"{float(number) * rate / 399.97:.2f}") for number in ("3.96", "399.97", "135.12")]
+    return functools.reduce(lambda text, pair: text.replace(*pair), scaled, WRK2).replace(
+        "12003", f"{30.01 * rate:.0f}"
+    )
 
 
 def log(*parts):
@@ -82,7 +91,22 @@ FOLDERS = {
     "wrk2 at many rates": (
         {f"R{rate}.txt": WRK2 for rate in (6_500, 13_000, 65_000)},
         {"all runs": {6_500: 1, 13_000: 1, 65_000: 1}},
-        ["target_rate_rps from the names, as wrk2 printed none"],
+        ["offered rates from the names, as wrk2 printed none"],
+    ),
+    "rates in thousands beside the commands": (
+        {f"get-{rate}k.txt": wrk2(1000 * rate) for rate in (2, 4, 8)} | {"commands.sh": "wrk2 -R2000 > get-2k.txt\n"},
+        {"all runs": {2_000: 1, 4_000: 1, 8_000: 1}},
+        ["offered rates from the names, as wrk2 printed none"],
+    ),
+    "a word more, and a word of two meanings": (
+        {f"{team}/result_{n}{k}.txt": WRK[n] for team in ("fuka", "shiro") for n in (1, 16) for k in ("", "_k")},
+        {f"{team}{k}": {1: 1, 16: 1} for team in ("fuka", "shiro") for k in ("", " k")},
+        ["2 variants from the names", "with and without 'k' from the names"],
+    ),
+    "numbers and words in one place": (
+        {f"m-{path}-{size}.txt": WRK[64] for path in ("direct", "lb") for size in ("616", "100k", "empty")},
+        {f"{path} {size}": {64: 1} for path in ("direct", "lb") for size in ("616", "100k", "empty")},
+        ["2 variants from the names", "3 variants from the names"],
     ),
     "versions": (
         {f"nginx-{version}-c{n}.txt": WRK[n] for version in ("1.24", "1.26.1") for n in (1, 2)},
@@ -130,6 +154,14 @@ def test_every_option_that_the_grouping_names_is_accepted_and_changes_it(name, t
     for pattern in re.findall(r"--repeats '(.+?)'\)", " ".join(found.origins)):
         pooled = analyse(folder, factors={"repeat": pattern})
         assert len(pooled.curves) < len(FOLDERS[name][1]) or len(pooled.curves) == 1
+
+
+def test_runs_at_a_rate_that_no_report_prints_are_no_repeats(tmp_path):
+    """Three reports of wrk2 with as many connections served 2, 4 and 8 thousand requests/s: not one load."""
+    found = analyse(written(tmp_path, {f"run{i}.txt": wrk2(rate) for i, rate in enumerate((2000, 4000, 8000), 1)}))
+    assert points(found) == {"all runs": {}} and not any("wrk2" in step for step in found.next_steps)
+    assert "--factor 'target_rate_rps=" in found.not_used[0]
+    assert "2,000 to 8,000 requests/s" in found.answer
 
 
 def test_the_same_reports_have_the_same_groups_as_one_file_and_as_a_folder(tmp_path):

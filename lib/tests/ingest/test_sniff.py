@@ -25,18 +25,6 @@ def test_every_fixture_is_recognised_from_its_text():
     assert {case: tool for case, tool in found.items() if tool != case.parent.name} == {}
 
 
-def test_what_stands_around_does_not_matter():
-    plain = loadcurve.parse(WRK)
-    for text in (
-        f"[root@lb1 ~]# wrk -c64 URL\n{WRK}real 0m2.0s\n",
-        f"```\n{WRK}```\n",
-        "".join(f"bench_1  | {line}\n" for line in WRK.rstrip().split("\n")),
-        "".join(f"> {line}\n" for line in WRK.rstrip().split("\n")),
-        "".join(f"\x1b[32m{line}\x1b[0m\r\n" for line in WRK.rstrip().split("\n")),
-    ):
-        assert loadcurve.parse(text).tables["runs"].equals(plain.tables["runs"]), text
-
-
 @pytest.mark.parametrize("mark", ["> ", "# ", "* "])
 @pytest.mark.parametrize(
     "rows",

@@ -28,23 +28,11 @@ _NO_VERSION = ("hey", "proc")
 
 @dataclass
 class Launched:
-    """A study's folder after its launch.
+    """A study's folder after its launch."""
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-        Of the study.
-    runs : dict of str to Run
-        By their names.
-    tables : dict of str to DataFrame
-        As `read_runs` reads them.
-    warnings : tuple of str
-        Its warnings.
-    """
-
-    folder: Path
-    runs: dict[str, Run]
-    tables: Mapping[str, pd.DataFrame]
+    folder: Path  # Of the study
+    runs: dict[str, Run]  # By their names
+    tables: Mapping[str, pd.DataFrame]  # As `read_runs` reads them
     warnings: tuple[str, ...]
 
     @property

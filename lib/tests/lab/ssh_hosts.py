@@ -34,21 +34,11 @@ SetEnv TMPDIR={folder}/far http_proxy=http://127.0.0.1:9 LC_ALL=C.UTF-8 GODEBUG=
 
 @dataclass
 class SshHost:
-    """A namespace with an sshd.
+    """A namespace with an sshd."""
 
-    Attributes
-    ----------
-    host : Host
-        As the topology made it.
-    folder : Path
-        Keys and configuration; what sshd says is in `sshd.log`, what sessions make for a time is in `far`.
-    listener : int
-        Process number of the sshd that listens.
-    """
-
-    host: Host
-    folder: Path
-    listener: int
+    host: Host  # As the topology made it
+    folder: Path  # Keys and configuration; what sshd says is in `sshd.log`, what sessions make for a time is in `far`
+    listener: int  # Process number of the sshd that listens
 
     @property
     def url(self) -> str:

@@ -3,6 +3,7 @@
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import describe
@@ -87,3 +88,16 @@ def test_what_is_taken_can_be_arranged(values):
     except LoadcurveError:
         return
     assert list(deployments(study, ASSUMED)) and list(describe(study))
+
+
+@in_one_test(
+    ("root", "path", "asked"),
+    [
+        ("http://127.0.0.1", "/", "http://127.0.0.1/"), ("http://127.0.0.1/up", "/", "http://127.0.0.1/up"),
+        ("http://127.0.0.1/a?b=/", "/", "http://127.0.0.1/a?b=/"), ("http://127.0.0.1/a/", "/b", "http://127.0.0.1/a/b"),
+    ],
+)  # fmt: skip
+def test_a_server_that_runs_already_is_asked_for_its_url(root, path, asked):
+    study = Study("s", "?", server={"url": root}, load={"path": path}, repeats=1)
+    ((settings, deployment),) = deployments(study, ASSUMED)
+    assert [deployment.loaders[0].url, settings.load.of(root).url] == [asked, asked]

@@ -12,7 +12,8 @@ import psutil
 import pytest
 from events import wait_until
 
-from loadcurve.lab.hosts.network import Ledger, LinkConditions, build, clean, commands, namespaces
+from loadcurve.lab.hosts import tools
+from loadcurve.lab.hosts.network import Ledger, LinkConditions, build, clean, namespaces
 from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
@@ -90,7 +91,7 @@ def test_a_tool_that_removes_for_a_killed_launcher_is_waited_for(tmp_path, monke
         f'trap \'\' TERM; batch=$(cat); : > {begun}; sleep 0.3; echo "$batch" | {which("ip")} "$@"\n'
     )
     slow_ip.chmod(0o755)
-    monkeypatch.setattr(commands, "SEARCH_PATH", f"{slow_ip.parent}:{SEARCH_PATH}")
+    monkeypatch.setattr(tools, "SEARCH_PATH", f"{slow_ip.parent}:{SEARCH_PATH}")
     child = launcher(tmp_path / "ledgers")
     wait_until(begun.exists)
     os.kill(child, signal.SIGKILL)

@@ -43,15 +43,13 @@ def test_a_layout_listens_as_it_says(letter, tmp_path, ledger):
     assert len(services) == instances
     bound = re.findall(r"^\S+\s+\d+\s+(\d+)\s+(\S+):\d+ ", listed, re.MULTILINE)
     assert len(bound) == sockets and {backlog for backlog, _ in bound} == {"1024"}
-    assert {address for _, address in bound} == ({"0.0.0.0"} if where == "all" else set(_addresses(layout)))
+    assert {address for _, address in bound} == (
+        {"0.0.0.0"} if where == "all" else {endpoint.address for endpoint in layout.endpoints}
+    )
     assert elsewhere == (200 if where == "all" or letter == "D" else 0)
     workers = {int(pid) for pid in re.findall(r"pid=(\d+)", listed)}
     masters = instances
     assert len(workers) - masters == (1 if letter == "C" else _WORKERS)
-
-
-def _addresses(layout):
-    return [endpoint.address for endpoint in layout.endpoints]
 
 
 def test_header_and_file_in_one_segment(tmp_path, ledger):

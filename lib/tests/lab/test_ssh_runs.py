@@ -64,21 +64,11 @@ Host *
 
 @dataclass
 class Machines:
-    """Two machines: the launcher's own, which is the client, and one behind an sshd.
+    """Two machines: the launcher's own, which is the client, and one behind an sshd."""
 
-    Attributes
-    ----------
-    client : Host
-        Where the launcher works.
-    far : SshHost
-        The server.
-    ssh : Path
-        What the client's ssh is set to.
-    """
-
-    client: Host
-    far: SshHost
-    ssh: Path
+    client: Host  # Where the launcher works
+    far: SshHost  # The server
+    ssh: Path  # What the client's ssh is set to
 
     def study(self, **changes) -> Study:
         machines = {

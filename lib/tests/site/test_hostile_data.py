@@ -37,7 +37,8 @@ from loadcurve.stats import Estimate
 NOTEBOOK = "99_hostile"
 ROUTES = (
     "variant", "heading", "cell", "fact", "caption", "alt", "value", "unit", "reason", "claim", "section", "evidence",
-    "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler", "raw",
+    "differs", "instead", "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler",
+    "raw",
 )  # fmt: skip
 
 RAW_FILES = [
@@ -128,9 +129,22 @@ def write_data(root):
     publish.values(text=hostile("value"))
     publish.values(reason=Estimate(1.0, float("nan"), float("nan"), 0.95, "t", (hostile("reason"),)))
     publish.values(ends=Estimate(1.0, 0.5, 2.0, 0.95, "t"), unit=hostile("unit"))
-    claim = {name: [hostile(name)] for name in ("verdict", "claim", "section", "evidence", "settles")}
+    claim = {
+        name: [hostile(name)] for name in ("verdict", "claim", "section", "evidence", "differs", "instead", "settles")
+    }
     publish.table("claims", pd.DataFrame(claim), caption="Claims.")
-    heads = ("experiment", "title", "published", "rerun", "evidence", "study", "figure", "machine")
+    heads = (
+        "experiment",
+        "title",
+        "published",
+        "rerun",
+        "evidence",
+        "differs",
+        "instead",
+        "study",
+        "figure",
+        "settles",
+    )
     publish.table("experiments", pd.DataFrame({name: [hostile(name)] for name in heads}), caption="Experiments.")
 
 
@@ -142,8 +156,8 @@ def write_pages(root):
     page = (
         '# Words\n\n## Here {{ value(nb, "text") }}\n\nso `{{ value(nb, "text") }}` and *{{ value(nb, "text") }}*\n\n'
     )
-    page += '| a | b |\n|---|---|\n| {{ value(nb, "text") }} | {{ interval(nb, "reason") }} |\n\n'
-    page += '- {{ value(nb, "ends") }} {{ interval(nb, "ends") }} {{ verdicts(nb) }} $a \\text{<b>ran</b>}$\n\n'
+    page += '| a | b |\n|---|---|\n| {{ value(nb, "text") }} | {{ value(nb, "reason") }} |\n\n{{ weak_points() }}\n\n'
+    page += '- {{ value(nb, "ends") }} {{ verdicts(nb) }} $a \\text{<b>ran</b>}$\n\n'
     page += (
         '<div markdown="0">{{ value(nb, "text") }}</div>\n\n{{ figure(nb, "curve") }}\n\n{{ table(nb, "facts") }}\n\n'
     )

@@ -25,18 +25,11 @@ def summarise_bootstrap_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of the Universal Scalability Law by bootstrap, over runs or over residuals.
 
-    Parameters
-    ----------
-    levels, repeats, scatters, where, runs, seed
-        As for `summarise_usl_coverage`; with one run of each level residuals are drawn.
-    draws : int
-        Draws of each bootstrap; some 400 are the fewest for the expanded percentiles of three repeats.
+    The arguments are those of `summarise_usl_coverage`; with one run of each level residuals are drawn.  `draws` is the
+    number of draws of each bootstrap; some 400 are the fewest for the expanded percentiles of three repeats.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`.  Methods: plain percentiles, and those of `summarise_bootstrap`, expanded to the degrees of
-        freedom of the repeats.
+    The table is that of `summarise_hits`.  Methods: plain percentiles, and those of `summarise_bootstrap`, expanded to
+    the degrees of freedom of the repeats.
 
     Examples
     --------

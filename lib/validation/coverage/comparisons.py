@@ -25,19 +25,8 @@ def summarise_ratio_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of a ratio: that of `summarise_coverage`, in the form of `summarise_hits`.
 
-    Parameters
-    ----------
-    repeats : sequence of int
-        Runs of each server.
-    runs, seed
-        As for `summarise_mean_coverage`.
-    resamples : int
-        Resamples of each bootstrap, >= 100.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; runs scatter normally (5 %) or lognormally (σ 0.5).
+    `repeats` are the runs of each server, which scatter normally (5 %) or lognormally (σ 0.5); each bootstrap has at
+    least 100 `resamples`.
 
     Examples
     --------
@@ -79,19 +68,8 @@ def summarise_unequal_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of a ratio where few runs of A scatter more than many of B.
 
-    Parameters
-    ----------
-    runs_of : sequence of (int, int)
-        Runs of A and of B.
-    times : float
-        Standard deviation of a run of A (5 %) over that of B, > 0.
-    runs, seed, resamples
-        As for `summarise_ratio_coverage`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; ``n`` counts the runs of A, ``setting`` names those of B.
+    `runs_of` has the runs of A and of B, and `times` is the standard deviation of a run of A (5 %) over that of B.  The
+    table is that of `summarise_hits`; ``n`` counts the runs of A, ``setting`` names those of B.
 
     Examples
     --------

@@ -37,37 +37,15 @@ def summarise_hits(
 ) -> pd.DataFrame:
     """Coverage of every method that one simulation tries, over many simulations.
 
-    Parameters
-    ----------
-    simulate : callable
-        ``generator -> {(method, quantity): hit}``: one simulated study, and of each interval whether it holds the truth
-        (as `holds` says it).
-    runs : int
-        Simulated studies, >= 1.
-    seed : int
-        With `n`, `repeats` and `setting` it decides the random numbers.
-    n : int
-        Size of a study: repeats, samples or levels.
-    setting : str
-        What the simulation draws from, in words.
-    repeats : float
-        Runs of each level, where `n` counts levels.
+    `simulate` makes one simulated study and returns, for each method and quantity, whether the interval holds the truth
+    (as `holds` says it).  `runs` studies are simulated; `seed`, `n`, `repeats` and `setting` decide the random numbers.
+    `n` is the size of a study (repeats, samples or levels), `repeats` the runs of each level where `n` counts levels,
+    and `setting` says in words what the simulation draws from.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The columns `COLUMNS`, one row for each method and quantity.  ``coverage``: share of the intervals that hold the
-        truth, of those that were not refused, NaN when all were; ``lo``, ``hi``: its own 95 % interval; ``refused``:
-        share without an interval; ``verdict`` as from `verdict`.
-
-    Raises
-    ------
-    ValueRuleError
-        When `runs` is below 1.
-
-    Notes
-    -----
-    The interval of the coverage is Wilson's (E. B. Wilson, J. American Statistical Association 22, 1927).
+    The table has the columns `COLUMNS`, and one row for each method and quantity.  ``coverage`` is the share of the
+    intervals that hold the truth, of those that were not refused, NaN when all were; ``lo`` and ``hi`` are its own 95 %
+    interval, which is Wilson's (E. B. Wilson, J. American Statistical Association 22, 1927); ``refused`` is the share
+    without an interval; ``verdict`` is as from `verdict`.  Raises ValueRuleError when `runs` is below 1.
 
     Examples
     --------
@@ -110,16 +88,9 @@ def summarise_all_hits(
 def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
     """One row for each method and size of a study, with the coverage of each quantity side by side.
 
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        From any of the functions that count coverage.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``method setting n repeats``, a column of coverage for each quantity, and ``verdict``: which quantities it holds
-        too seldom or too often, else ``not contradicted``, or ``no interval`` where no quantity has one.
+    The columns are ``method setting n repeats``, a column of coverage for each quantity, and ``verdict``: which
+    quantities it holds too seldom or too often, else ``not contradicted``, or ``no interval`` where no quantity has
+    one.
 
     Examples
     --------
@@ -146,16 +117,8 @@ def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
 def summarise_sizes(coverage: pd.DataFrame) -> pd.DataFrame:
     """One row for each method, with its coverage at each size of a study as text: for a page.
 
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        From any of the functions that count coverage.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``method quantity setting``, then a column for each n, such as ``n = 3``: the coverage, its own interval, and
-        the verdict where it is another than ``as claimed``.
+    The columns are ``method quantity setting``, then one for each n, such as ``n = 3``: the coverage, its own interval,
+    and the verdict where it is another than ``as claimed``.
 
     Examples
     --------
@@ -183,11 +146,8 @@ def counted(hits: int, known: int, runs: int) -> tuple[float, float, float, floa
 def verdict(coverage: float, lo: float, hi: float) -> str:
     """What a coverage and its own interval say of a 95 % interval.
 
-    Returns
-    -------
-    str
-        ``as claimed`` where 93–97 % were reached; ``too low`` or ``too high`` where the whole interval lies outside of
-        that; ``not distinguished`` where only the coverage does; ``no interval`` where there was none.
+    ``as claimed`` where 93–97 % were reached; ``too low`` or ``too high`` where the whole interval lies outside of
+    that; ``not distinguished`` where only the coverage does; ``no interval`` where there was none.
 
     Examples
     --------

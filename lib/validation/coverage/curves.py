@@ -77,23 +77,11 @@ def summarise_usl_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of `fit_usl`, `find_peak` and `find_limit`, and of `Fit.band`.
 
-    Parameters
-    ----------
-    levels : sequence of int
-        Levels of connections of a study, >= 4.
-    repeats : sequence of int
-        Runs of each level, >= 1; the fit gets the means, and with repeats the weights of `summarise_points`.
-    scatters : sequence of float
-        Standard deviation of a run, as a part of its throughput.
-    where : sequence of str
-        Keys of `WHERE`: where the peak lies.
-    runs, seed
-        As for `summarise_mean_coverage`.
+    `levels` are the levels of connections of a study, at least 4, and `repeats` the runs of each level; the fit gets
+    the means, and with repeats the weights of `summarise_points`.  `scatters` are standard deviations of a run as a
+    part of its throughput, and `where` has keys of `WHERE`: where the peak lies.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; the band is that of the mean at 30 connections, which is no level.
+    The table is that of `summarise_hits`; the band is that of the mean at 30 connections, which is no level.
 
     Examples
     --------

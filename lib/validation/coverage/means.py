@@ -32,19 +32,9 @@ def summarise_mean_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of one mean, for each method and number of repeats.
 
-    Parameters
-    ----------
-    repeats : sequence of int
-        Repeats; of the stop rule the minimum, of the plan the pilot, of the nested design those of the highest level.
-    runs : int
-        Simulated studies for each row.
-    seed : int
-        Where the random numbers come from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`.  Repeats scatter normally by 10 % of the mean, except where ``setting`` says otherwise.
+    `repeats` are the minimum of the stop rule, the pilot of the plan, and those of the highest level of the nested
+    design. Each row has `runs` simulated studies.  The table is that of `summarise_hits`.  Repeats scatter normally by
+    10 % of the mean, except where ``setting`` says otherwise.
 
     Examples
     --------

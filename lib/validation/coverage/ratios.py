@@ -28,30 +28,13 @@ def summarise_coverage(
 ) -> pd.DataFrame:
     """How often each method's interval holds the true ratio, in simulated comparisons.
 
-    Parameters
-    ----------
-    runs : sequence of int
-        Runs of each server, >= 2.
-    seed : int
-        Where the random numbers come from.
-    level : float
-        Confidence level that the intervals claim, 0 < level < 1.
-    simulations : int
-        Comparisons for each row; the standard error of a coverage c is √(c (1 − c) / simulations).
-    resamples : int
-        Resamples of each bootstrap, >= 100.
+    `runs` are the runs of each server, at least 2, and `level` is the confidence that the intervals claim.  Each row
+    has `simulations` comparisons; the standard error of a coverage c is √(c (1 − c) / simulations).  Each bootstrap has
+    at least 100 `resamples`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each shape of the scatter, number of runs and method: ``shape`` (normal with 5 % of scatter, or
-        lognormal with σ 0.5), ``runs``, ``method``, ``level_ratio`` (what is claimed), ``coverage_ratio`` (NaN where
-        the method has no interval), ``error_ratio`` (its standard error) and ``width_ratio`` (median of hi / lo − 1).
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
+    The table has a row for each shape of the scatter, number of runs and method: ``shape`` (normal with 5 % of scatter,
+    or lognormal with σ 0.5), ``runs``, ``method``, ``level_ratio`` (what is claimed), ``coverage_ratio`` (NaN where the
+    method has no interval), ``error_ratio`` (its standard error) and ``width_ratio`` (median of hi / lo − 1).
 
     Examples
     --------

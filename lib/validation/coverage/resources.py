@@ -28,18 +28,9 @@ def summarise_demand_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of `summarise_demands`: service demand, and throughput at saturation.
 
-    Parameters
-    ----------
-    points : sequence of int
-        Runs of a study, at throughputs that are evenly spaced up to 1600 requests per second, >= 3.
-    runs, seed
-        As for `summarise_mean_coverage`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; utilisation lies a standard deviation of 1 % off its line, without a background load and
-        with one of 1 % or 15 %.
+    `points` are the runs of a study, at least 3, at throughputs that are evenly spaced up to 1600 requests per second.
+    The table is that of `summarise_hits`; utilisation lies a standard deviation of 1 % off its line, without a
+    background load and with one of 1 % or 15 %.
 
     Examples
     --------
@@ -75,19 +66,8 @@ def summarise_plateau_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of `find_demand` and `find_saturation_of_runs` where levels lie on one plateau.
 
-    Parameters
-    ----------
-    levels : sequence of int
-        Levels on the plateau, which are alike; another one lies at half of it.
-    repeats : sequence of int
-        Runs of each level, which scatter by 5 %.
-    runs, seed
-        As for `summarise_mean_coverage`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; ``n`` counts the levels of the plateau.
+    `levels` on the plateau are alike; another one lies at half of it.  The `repeats` of each level scatter by 5 %.  The
+    table is that of `summarise_hits`; ``n`` counts the levels of the plateau.
 
     Examples
     --------

@@ -54,19 +54,8 @@ def summarise_series_coverage(
 ) -> pd.DataFrame:
     """Coverage of the 95 % intervals of the mean of one AR(1) series, for each method, autocorrelation and length.
 
-    Parameters
-    ----------
-    samples : sequence of int
-        Samples of a series.
-    rhos : sequence of float
-        Autocorrelation of neighbours, 0 <= ρ < 1.
-    runs, seed
-        As for `summarise_mean_coverage`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_hits`; ``setting`` names ρ.
+    `samples` are the samples of a series, and `rhos` the autocorrelation of neighbours, 0 <= ρ < 1.  The table is that
+    of `summarise_hits`; ``setting`` names ρ.
 
     Examples
     --------

@@ -39,10 +39,7 @@ def illustrations(cases: Iterable[Case]) -> dict[str, Case]:
 def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
     """Publish a figure for each rule that a planted fault shows, under the rule's name, and return what the page says.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``rule fault kind done severity evidence advice command not_recorded figure``.
+    The table has ``rule fault kind done severity evidence advice command not_recorded figure``.
     """
     rows = []
     for rule, case in illustrations(cases).items():

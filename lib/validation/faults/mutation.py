@@ -24,26 +24,13 @@ RUN = "delay-c0064-r1"
 
 @dataclass(frozen=True)
 class Mutation:
-    """A planted fault.
+    """A planted fault."""
 
-    Attributes
-    ----------
-    name : str
-        Its own among all planted faults, in lower case with underscores.
-    fault : Fault
-        What was planted, and what the audit must find.
-    change : callable
-        Tables of the clean run -> tables with the fault; its argument stays as it is.
-    sweep : bool
-        Whether it is planted in all runs of the waiting server together, and not in one.
-    not_recorded : str
-        Why the laboratory cannot record such a run, in sentences; empty if a recorded fault shows the same rule.
-    """
-
-    name: str
-    fault: Fault
-    change: Change
-    sweep: bool = False
+    name: str  # Its own among all planted faults, in lower case with underscores
+    fault: Fault  # What was planted, and what the audit must find
+    change: Change  # Tables of the clean run -> tables with the fault; its argument stays as it is
+    sweep: bool = False  # Whether it is planted in all runs of the waiting server together, and not in one
+    # Why the laboratory cannot record such a run, in sentences; empty if a recorded fault shows the same rule.
     not_recorded: str = ""
 
 

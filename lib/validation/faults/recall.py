@@ -27,26 +27,14 @@ FOLDERS = tuple(f"lib/tests/data/folders/{name}" for name in ("ab_sar", "json_to
 
 @dataclass(frozen=True)
 class Case:
-    """Tables of a planted fault and what the audit reports about them.
+    """Tables of a planted fault and what the audit reports about them."""
 
-    Attributes
-    ----------
-    name : str
-        Of the fault's folder, or of the mutation.
-    kind : {"recorded", "mutated"}
-    fault : Fault
-    tables : mapping of str to pandas.DataFrame
-    findings : pandas.DataFrame
-    not_recorded : str
-        Why it is not recorded, of a mutation.
-    """
-
-    name: str
-    kind: str
+    name: str  # Of the fault's folder, or of the mutation
+    kind: str  # `recorded` or `mutated`
     fault: Fault
     tables: Tables
     findings: pd.DataFrame
-    not_recorded: str = ""
+    not_recorded: str = ""  # Why it is not recorded, of a mutation
 
     @property
     def found(self) -> pd.DataFrame:
@@ -123,11 +111,8 @@ def _joined(parts: Sequence[Tables]) -> dict[str, pd.DataFrame]:
 def summarise_recall(cases: list[Case]) -> pd.DataFrame:
     """Return a row for each planted fault: what was planted, what must be found and what is.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``fault kind expected found verdict evidence name``: the rules that must report it, all that do, the verdict,
-        and the evidence of the first expected rule.
+    The columns are ``fault kind expected found verdict evidence name``: the rules that must report it, all that do, the
+    verdict, and the evidence of the first expected rule.
     """
     rows = []
     for case in cases:
@@ -176,10 +161,7 @@ _FAULTY = (
 def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:
     """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data runs errors runs_with_warning rules``.
+    The columns are ``data runs errors runs_with_warning rules``.
     """
     clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
     studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]

@@ -29,29 +29,18 @@ def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
     Law with SciPy.  What the stack and the bands of the baselines take from published curves is chosen on those of
     other authors, with all of `SEEN` together.
 
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        ``curve``, ``connections`` (N, >= 1), ``throughput_rps`` (X, > 0, in any unit), at least 6 levels each,
-        ``author``, the same for all curves that may not choose constants for each other, and optionally ``unseen``,
-        whether a curve is predicted only and chooses nothing.
-    level : float
-        Of the prediction bands, 0 < level < 1.
+    `curves` has ``curve``, ``connections`` (N, >= 1), ``throughput_rps`` (X, > 0, in any unit), at least 6 levels each,
+    ``author``, the same for all curves that may not choose constants for each other, and optionally ``unseen``, whether
+    a curve is predicted only and chooses nothing.  `level` is that of the prediction bands.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each method and predicted point: ``curve, levels`` (seen)``, kind`` ("plateau" or "rising", by the
-        last two seen levels)``, unseen, method, connections, throughput_rps, horizon, predicted_rps, lo, hi,
-        error_ratio`` (predicted / X − 1)``, inside, inside_wide`` (of the band of half the error rate, the stack's
-        only)``, width`` (of the band, in units of the last seen throughput) and ``score`` (interval score of the band);
-        NaN and NA where a method gives no number or no band.  Its ``attrs["departure"]`` holds the constants chosen on
-        all curves together: those of `loadcurve.models.scaling.DEPARTURE`.
+    The table has one row for each method and predicted point: ``curve, levels`` (seen)``, kind`` ("plateau" or
+    "rising", by the last two seen levels)``, unseen, method, connections, throughput_rps, horizon, predicted_rps, lo,
+    hi, error_ratio`` (predicted / X − 1)``, inside, inside_wide`` (of the band of half the error rate, the stack's
+    only)``, width`` (of the band, in units of the last seen throughput) and ``score`` (interval score of the band); NaN
+    and NA where a method gives no number or no band.  Its ``attrs["departure"]`` holds the constants chosen on all
+    curves together: those of `loadcurve.models.scaling.DEPARTURE`.
 
-    Raises
-    ------
-    ValueRuleError
-        When a curve has fewer than 6 levels, or the level breaks its rule.
+    Raises ValueRuleError when a curve has fewer than 6 levels, or the level breaks its rule.
     """
     if not 0 < level < 1:
         raise ValueRuleError("level", "0 < level < 1", level)
@@ -77,19 +66,11 @@ def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
 def summarise_forecasts(forecasts: pd.DataFrame) -> pd.DataFrame:
     """Summarise forecasts: one row for each number of seen levels, kind of curve and method, the smallest median first.
 
-    Parameters
-    ----------
-    forecasts : pandas.DataFrame
-        From `forecast_curves`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``levels``, ``kind`` ("all", "plateau", "rising"), ``method``, ``curves``, ``points``, ``median_error_ratio``
-        and ``p90_error_ratio`` of the absolute relative errors (a point without a prediction counts as an infinite
-        one), ``coverage_ratio`` (share of the points with a band that lie in it), ``median_width_ratio`` (of the band,
-        in units of the last seen throughput), ``interval_score`` and ``band_ratio`` (share of the points that have a
-        band).  Each curve counts once, however many points of it were predicted.
+    The columns are ``levels``, ``kind`` ("all", "plateau", "rising"), ``method``, ``curves``, ``points``,
+    ``median_error_ratio`` and ``p90_error_ratio`` of the absolute relative errors (a point without a prediction counts
+    as an infinite one), ``coverage_ratio`` (share of the points with a band that lie in it), ``median_width_ratio`` (of
+    the band, in units of the last seen throughput), ``interval_score`` and ``band_ratio`` (share of the points that
+    have a band).  Each curve counts once, however many points of it were predicted.
     """
     rows = []
     for levels, of_levels in forecasts.groupby("levels"):
@@ -104,11 +85,8 @@ def summarise_forecasts(forecasts: pd.DataFrame) -> pd.DataFrame:
 def summarise_bands(forecasts: pd.DataFrame) -> pd.DataFrame:
     """Coverage of the stack's bands by seen levels, kind of curve and horizon; each curve counts once.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``levels, kind, horizon, curves, coverage_ratio, lo, hi, wide_ratio``: the share of points in the band with its
-        95 % interval, as of so many independent curves, and the share in the band of half the error rate.
+    The columns are ``levels, kind, horizon, curves, coverage_ratio, lo, hi, wide_ratio``: the share of points in the
+    band with its 95 % interval, as of so many independent curves, and the share in the band of half the error rate.
     """
     rows = []
     stack = forecasts[forecasts["method"] == STACK]

@@ -31,8 +31,10 @@ import pandas as pd
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._levels import runs_by_level
+from loadcurve.schemas.printed import digit_of
 
 _ROUNDED = 1e-3  # of a time: three printed digits
+_COARSE = 1e-2  # of a time, above which its last digit is too coarse: 1, 2 and 3 ms are often so by chance
 _APART = 0.1  # least range of the runs' percentiles over their mean: in a narrow range, any value is near the mean
 _FEWEST = 3  # percentiles
 _PLACE = ["study", "run_id", "generator"]
@@ -43,10 +45,11 @@ def judge_averages(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
     runs = runs_by_level(tables)
     if runs.empty:
         return
-    levels = runs.assign(generator=tables["runs"]["generator"])[[*_PLACE, "variant", "axis", "level"]]
+    levels = runs.assign(generator=tables["runs"]["generator"])[[*_PLACE, "tool", "variant", "axis", "level"]]
     latency = tables["latency"][[*_PLACE, "quantile", "latency_s"]].dropna(subset=["quantile", "latency_s"])
     rows = latency[latency["quantile"] < 1].merge(levels.drop_duplicates(_PLACE), on=_PLACE)
     rows = rows.drop_duplicates([*_PLACE, "quantile"])
+    rows = rows[digit_of(rows, "latency_s") <= _COARSE * rows["latency_s"]]
     each = rows.groupby(["variant", "axis", "level", "quantile"], dropna=False)["latency_s"]
     number, total = each.transform("size"), each.transform("sum")
     apart = (each.transform("max") - each.transform("min")) / (total / number) > _APART

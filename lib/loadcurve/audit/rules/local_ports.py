@@ -177,10 +177,11 @@ def _of_rates(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) -> dic
             text = f"{rate:.0f} connections/s for {lasted:.3g} s are more than {of_host}, so TIME_WAIT kept none."
             found[key] = Evidence("ok", text, "", used, limits["warning"])
             continue
-        text = (
-            f"{rate:.0f} connections/s were opened, which use up {of_host} in {number / rate:.1f} s if this host "
-            "closes them first."
-        )
+        text = f"{rate:.0f} connections/s were opened, which "
+        if rate * LINUX_TIME_WAIT_S > number:
+            text += f"use up {of_host} in {number / rate:.1f} s if this host closes them first."
+        else:  # TIME_WAIT ends before the ports do
+            text += f"keep {rate * lasted:.0f} of {of_host} in TIME_WAIT if this host closes them first."
         found[key] = Evidence("warning", text, f"{_KEEP} {_RECORD}", used, limits["warning"])
     return found
 

@@ -31,6 +31,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.schemas.printed import half_digit
 from loadcurve.units import format_quantity
 
 _RECORD = "Record `ss -tin` on the generator's host while the load runs."
@@ -44,13 +45,14 @@ def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     asked = runs.assign(key=key_of(runs), peer_port=_ports(runs["url"]))[["key", "host", "peer_port"]]
     own = timed.merge(asked.dropna().drop_duplicates(), on=["key", "host", "peer_port"])
     trips = own.groupby("key")["min_rtt_s"].min()
-    for run, key in rows_of(tables):
+    rounded = half_digit(runs, "latency_mean_s")
+    for (run, key), half in zip(rows_of(tables), rounded, strict=True):
         trip, mean = float(trips.get(key, float("nan"))), float(run.latency_mean_s)
         if pd.isna(trip) or mean == 0:  # wrk prints 0 when it timed no response
             why = "needs a timed response and the round trips of the generator's connections"
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{why}.", _RECORD)
             continue
-        severity: Severity = "error" if mean < limits["ratio"] * trip else "ok"
+        severity: Severity = "error" if mean + half < limits["ratio"] * trip else "ok"
         evidence = (
             f"The mean response time is {format_quantity(mean, 's')}, the smallest round trip of the generator's "
             f"connections {format_quantity(trip, 's')}."

@@ -52,8 +52,13 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
     often = advised_repeats(tables, ratio=limit)
     advice = f"Measure each level at least {often} times, and claim no smaller difference until then."
+    if often > _MOST:
+        advice = f"Find out why runs of one level differ by so much: averaging it out takes {often} runs of each level."
     yield Finding(all_of(tables["runs"]), "warning", evidence, advice, widest, limit)
 
+
+_MOST = 30
+"""Runs of a level beyond which the cause of the scatter is found sooner than it is averaged out."""
 
 RULE = Rule(
     "wide-interval",

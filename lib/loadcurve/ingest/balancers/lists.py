@@ -22,21 +22,14 @@ FLOW_COLUMNS = (
 
 
 class ListCursor(Cursor):
-    """Cursor over the lists of one or several calls of a tool, each perhaps after a line with its time.
-
-    Attributes
-    ----------
-    time : numpy.datetime64 or None
-        Instant of the current list; NaT after a line that only begins like a time, None before the first time.
-    errors : list of (int, str)
-        Error messages of the tool so far: number of the line, and the line.
-    """
+    """Cursor over the lists of one or several calls of a tool, each perhaps after a line with its time."""
 
     def __init__(self, text: str, tool: str, timezone: str) -> None:
         super().__init__(text.removeprefix("\ufeff"), tool)
         self._timezone = timezone
+        # Instant of the current list; NaT after a line that only begins like a time, None before the first time.
         self.time: np.datetime64 | None = None
-        self.errors: list[tuple[int, str]] = []
+        self.errors: list[tuple[int, str]] = []  # Error messages of the tool so far: number of the line, and the line
 
     @property
     def stamp(self) -> dict[str, object]:

@@ -39,7 +39,7 @@ _CODE_LIKE = lazy_regex(r"Code\s+\S+ :|(?:tcp|udp) OK :|Health ")
 _BYTES = lazy_regex(r"Total Bytes sent: (\S{1,20}), received: (\S{1,20})")
 _GOOD_WORDS = ("OK", "SERVING")
 _KNOWN = ("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes")
-_DONE = lazy_regex(r"All done (\S{1,20}) calls .*")
+_DONE = lazy_regex(r"All done (\S{1,20}) calls .*?(?:, (\S{1,30}) qps)?")
 _OTHER_TIMES = lazy_regex(
     r"(?:Sleep times|Aggregated Sleep|Error cases|Response |Header|Body|Connection|# Socket|\[[0-9]+\]).*"
 )
@@ -62,6 +62,8 @@ def parse_fortio(text: str) -> Parsed:
     ... '''
     >>> parse_fortio(report).tables["runs"][["throughput_rps", "requests_failed"]].values.tolist()
     [[50.0, 10.0]]
+    >>> parse_fortio(report.split("qps=50")[1]).tables["runs"]["throughput_rps"].tolist()  # as with -quiet
+    [50.0]
     """
     cursor = Cursor(text, "fortio")
     reports: list[dict] = []
@@ -104,6 +106,8 @@ def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
         report["done"] = whole(match[1], cursor.number) if match else -1
         if report["done"] != report["run"].get("requests_started", report["done"]):
             cursor.fail(f"{report['run']['requests_started']} calls")
+        if match and match[2] and "qps" not in report:  # with -loglevel warning, there is no line `Ended after`
+            report["qps"] = real(match[2], cursor.number, "a rate")
     elif cursor.match(_OTHER_TIMES):
         report["block"] = "others"
     elif known and report["block"] != "others":

@@ -125,7 +125,7 @@ JMETER = Form(
     "",
     parse_jmeter,
     (
-        rf"{_LOG}[\w <>.-]{{1,60}}[=+]\s+[0-9]+ in\s+[0-9:.s]+ =\s+[0-9.]+/s Avg:",
+        rf"{_LOG}[\w<][\w <>.-]{{0,59}}[=+]\s+[0-9]+ in\s+[0-9:.s]+ =\s+[0-9.]+/s Avg:",
         r"Creating summariser <",
         r"Error in NonGUIDriver ",
     ),

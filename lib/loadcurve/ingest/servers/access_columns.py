@@ -118,10 +118,6 @@ def _text(value: str) -> str | None:
     return None if value in _MISSING else value
 
 
-def _status(value: str) -> float:
-    return math.nan if value in _MISSING or value == "000" else float(value)
-
-
 def _clf_times(values: Sequence[str]) -> np.ndarray:
     """Instants of texts such as ``20/Nov/2026:22:34:32 +0000``; not a time where there is no such date."""
     try:
@@ -222,7 +218,8 @@ class Reader:
                 seconds = np.array([float(text) for text in texts]) * float(column)
                 found["time"] = np.round(seconds * 1e6).astype("datetime64[us]")[at]
             elif kind == "status":
-                found["status"] = np.array([_status(text) for text in texts])[at]
+                missing = (*_MISSING, "000")
+                found["status"] = np.array([math.nan if text in missing else float(text) for text in texts])[at]
             elif kind == "upstream":
                 found["upstream_s"] = np.array([_upstream(text) for text in texts])[at]
             elif kind == "number" and (column not in found or field.name in ("bytes_sent", "O")):

@@ -46,7 +46,9 @@ def parse_access_json(text: str) -> Parsed:
             unread_lines.note(line, number)
             continue
         shape = (*found, *(clock_of(found[key]) for key in found if key in TIME_KEYS))
-        layout = layouts.get(shape) or layouts.setdefault(shape, _layout(found))
+        if shape not in layouts:
+            layouts[shape] = Layout(tuple(map(field_named, found, found.values())), ("",) * (len(found) + 1))
+        layout = layouts[shape]
         if not any(field.kind in ("status", "request") for field in layout.fields):
             unread_lines.note(line, number)  # an object of another program
             continue
@@ -88,10 +90,6 @@ def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
     ):
         return None
     return {key: "" if value is None else str(value) for key, value in found.items()}
-
-
-def _layout(found: dict[str, str]) -> Layout:
-    return Layout(tuple(map(field_named, found, found.values())), ("",) * (len(found) + 1))
 
 
 NGINX_ACCESS_JSON = Form(

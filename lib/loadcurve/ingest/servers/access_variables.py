@@ -24,21 +24,11 @@ _UPSTREAM = rf"{ONE_TIME}(?:(?:, ?| ?: ?){ONE_TIME})*|"
 
 
 class Field(NamedTuple):
-    """One variable of a layout.
+    """One variable of a layout."""
 
-    Attributes
-    ----------
-    name : str
-        As the format, or the line, calls it.
-    kind : str
-        How its text is read, and for ``text`` and ``number`` into which column: ``number:latency_s:1e-06``.
-    pattern : str
-        What its text looks like; empty where only the literal after it ends it.
-    """
-
-    name: str
-    kind: str
-    pattern: str = ""
+    name: str  # As the format, or the line, calls it
+    kind: str  # How its text is read, and for `text` and `number` into which column: `number:latency_s:1e-06`
+    pattern: str = ""  # What its text looks like; empty where only the literal after it ends it
 
 
 _NGINX = {

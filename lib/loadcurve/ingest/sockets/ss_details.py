@@ -117,21 +117,11 @@ _LISTS = ("peers:", "filter", "via", "map_id:")  # a list of numbers follows the
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of details, in the order of the text.
-
-    Attributes
-    ----------
-    texts : pyarrow.StringArray
-        The tokens.
-    rows : numpy.ndarray
-        Socket of each, counted from 0 in this part of the text.
-    lines : numpy.ndarray
-        Line of each in the file, from 1.
-    """
+    """Tokens of details, in the order of the text."""
 
     texts: pa.Array
-    rows: np.ndarray
-    lines: np.ndarray
+    rows: np.ndarray  # Socket of each, counted from 0 in this part of the text
+    lines: np.ndarray  # Line of each in the file, from 1
 
 
 def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.Array]:

@@ -77,39 +77,23 @@ def unwrapped(text: str) -> tuple[str, list[int]]:
 
 @dataclass
 class Journal:
-    """Lines between the sockets of a text, and how far it was read.
-
-    Attributes
-    ----------
-    times : list of (int, numpy.datetime64)
-        Number of sockets before each time, and the time.
-    headers : list of (int, int)
-        Number of sockets before each header, and its columns: 1 Netid, 2 State, 4 queues.
-    unknown, errors : list of (int, str)
-        Lines that are not understood, and those in which ss complains, by number.
-    sockets : int
-        How many were read.
-    last : str
-        What was read last: ``row``, ``header``, ``time``; empty before all of them.
-    time_line : int
-        Line of the last time.
-    wrapped : bool
-        Whether details begin in column 1, as mail wraps them: then the end of a text may lack a line of them.
-    columns : int
-        Which columns the first row of all has, as for a header; -1 before it.
-    """
+    """Lines between the sockets of a text, and how far it was read."""
 
     timezone: str
     warnings: list[str]
+    # Number of sockets before each time, and the time.
     times: list[tuple[int, np.datetime64]] = field(default_factory=list)
+    # Number of sockets before each header, and its columns: 1 Netid, 2 State, 4 queues.
     headers: list[tuple[int, int]] = field(default_factory=list)
+    # `unknown` and `errors`: lines that are not understood, and those in which ss complains, by number.
     unknown: list[tuple[int, str]] = field(default_factory=list)
     errors: list[tuple[int, str]] = field(default_factory=list)
-    sockets: int = 0
-    last: str = ""
-    time_line: int = 0
+    sockets: int = 0  # How many were read
+    last: str = ""  # What was read last: `row`, `header`, `time`; empty before all of them
+    time_line: int = 0  # Line of the last time
+    # Whether details begin in column 1, as mail wraps them: then the end of a text may lack a line of them.
     wrapped: bool = False
-    columns: int = -1
+    columns: int = -1  # Which columns the first row of all has, as for a header; -1 before it
 
     def note(self, line: str, number: int, sockets: int) -> str:
         """Note a line that is not part of a socket, after `sockets` sockets; return its kind, empty if not known."""

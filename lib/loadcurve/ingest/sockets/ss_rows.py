@@ -117,21 +117,11 @@ def _are_ports(texts: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True)
 class Rows:
-    """First lines of sockets.
+    """First lines of sockets."""
 
-    Attributes
-    ----------
-    columns : dict
-        Text or whole number of each of `COLUMNS`, null where the row has no such column.
-    first : numpy.ndarray
-        Token, within its line, where the details of each begin.
-    have : numpy.ndarray
-        Columns before the addresses: 1 Netid, 2 State, 4 queues; -1 for a SCTP association.
-    """
-
-    columns: dict[str, pa.Array]
-    first: np.ndarray
-    have: np.ndarray
+    columns: dict[str, pa.Array]  # Text or whole number of each of `COLUMNS`, null where the row has no such column
+    first: np.ndarray  # Token, within its line, where the details of each begin
+    have: np.ndarray  # Columns before the addresses: 1 Netid, 2 State, 4 queues; -1 for a SCTP association
 
 
 def rows_of(tokens: pa.Array, starts: np.ndarray, sizes: np.ndarray, lines: np.ndarray) -> Rows:

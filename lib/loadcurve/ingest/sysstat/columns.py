@@ -34,23 +34,15 @@ _UNIT = {
 
 
 class Column(NamedTuple):
-    """Table, name and unit of a printed column: SI value = printed value · `times` / `per`.
+    """Table, name and unit of a printed column: SI value = printed value · `times` / `per`."""
 
-    Attributes
-    ----------
-    table, name : str
-        Our table and column; in the table `counters` the name as printed.
-    times, per : float
-        Two numbers, so that 20.62 % is exactly the nearest number to 0.2062.
-    unit : str
-        SI unit; empty for a count.
-    """
-
+    # `table` and `name`: our table and column; in the table `counters` the name as printed.
     table: str
     name: str
+    # `times` and `per`: two numbers, so that 20.62 % is exactly the nearest number to 0.2062.
     times: float
     per: float
-    unit: str
+    unit: str  # SI unit; empty for a count
 
     @property
     def whole(self) -> bool:
@@ -70,30 +62,15 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)  # compared by identity
 class Section:
-    """What one option of sar prints.
+    """What one option of sar prints."""
 
-    Attributes
-    ----------
-    option : str
-        The option, which is the `group` in `counters` and `averages`: ``-n DEV``; empty for an unknown section.
-    table : str
-        Our table; columns that the table does not have go into `counters`.
-    items : tuple of str
-        Printed columns that name the item of a row (a processor, a disk); a header has at most one besides `texts`.
-    item : str
-        Column of our table for it.
-    columns : dict
-        Printed column → `Column`.
-    texts : tuple of str
-        Printed columns that hold words.
-    """
-
-    option: str
-    table: str = "counters"
+    option: str  # The option, which is the `group` in `counters` and `averages`: `-n DEV`; empty for an unknown section
+    table: str = "counters"  # Our table; columns that the table does not have go into `counters`
+    # Printed columns that name the item of a row (a processor, a disk); a header has at most one besides `texts`.
     items: tuple[str, ...] = ()
-    item: str = "item"
-    columns: dict[str, Column] = field(default_factory=dict)
-    texts: tuple[str, ...] = ()
+    item: str = "item"  # Column of our table for it
+    columns: dict[str, Column] = field(default_factory=dict)  # Printed column → `Column`
+    texts: tuple[str, ...] = ()  # Printed columns that hold words
 
     def column(self, printed: str) -> Column:
         """Return the `Column` of a printed column; an unknown one goes to `counters`, in an unknown unit.

@@ -30,18 +30,10 @@ _MAXIMUM = lazy_regex(r"m[aá][xks]+[iíy]m\w*|max|максимум|максим
 
 
 class Word(NamedTuple):
-    """Meaning of a word before a row.
+    """Meaning of a word before a row."""
 
-    Attributes
-    ----------
-    statistic : str
-        ``average``, ``last``, ``minimum``, ``maximum`` or ``summary``; empty for an unknown word.
-    foreign : bool or None
-        Whether the word is not English; None if several languages share it.
-    """
-
-    statistic: str
-    foreign: bool | None
+    statistic: str  # `average`, `last`, `minimum`, `maximum` or `summary`; empty for an unknown word
+    foreign: bool | None  # Whether the word is not English; None if several languages share it
 
 
 def word_of(label: str) -> Word:

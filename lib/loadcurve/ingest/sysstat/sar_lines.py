@@ -76,23 +76,13 @@ def _half(word: str) -> str:
 class Lines:
     """The lines of a text, by number from 0, and their times.
 
-    Attributes
-    ----------
-    emptied : set of int
-        Lines that are empty only because their words are now in a line before.
-    data : bytes
-        The text in UTF-8.
-    starts, ends : array of int
-        First byte of each line, and the one after its last.
-    timed : array of bool
-        Whether a line begins with ``HH:MM:SS``.
-    seconds : array of int
-        Second of the day of that time; -1 if there is none.
-    halves : array of int
-        0 without AM or PM, 1 with AM, 2 with PM.
+    Arrays hold a number for each line: `starts` and `ends` (its first byte in `data`, and the one after its last),
+    `timed` (whether it begins with ``HH:MM:SS``), `seconds` (second of the day, -1 without a time) and `halves` (0
+    without AM or PM, 1 with AM, 2 with PM).
     """
 
     def __init__(self, text: str, broken: dict[int, int]) -> None:
+        # Lines that are empty only because their words are now in a line before.
         self.emptied = {line for first, count in broken.items() for line in range(first + 1, first + count + 1)}
         self._split(text)
         first = self.bytes[self.starts[self.ends > self.starts]] if self.data else self.bytes

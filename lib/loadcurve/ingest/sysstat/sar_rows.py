@@ -32,26 +32,13 @@ _MARK = 0x1F  # `sar` never prints it; a text that has it is read line by line
 
 
 class Rows(NamedTuple):
-    """Rows of one header.
-
-    Attributes
-    ----------
-    header : Header
-        Theirs.
-    lines : array of int
-        Their lines, from 0.
-    items : array of int
-        Item of each row: index into `names`; -1 for none.
-    names : list of str
-        Every such name once.
-    numbers : list of array of float
-        One array for each of `Header.places`, as printed; NaN if a row has no such number.
-    """
+    """Rows of one header."""
 
     header: Header
-    lines: np.ndarray
-    items: np.ndarray
-    names: list[str]
+    lines: np.ndarray  # Number of the line of each row, from 0
+    items: np.ndarray  # Item of each row, as an index into `names`; -1 for none
+    names: list[str]  # Name of each item once
+    # One array of floats for each of `Header.places`, as printed; NaN if a row has no such number.
     numbers: list[np.ndarray]
 
 

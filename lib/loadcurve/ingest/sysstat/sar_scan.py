@@ -42,35 +42,16 @@ KNOWN = ITEMS | {name for section in SECTIONS for name in (*section.columns, *se
 
 @dataclass(eq=False)
 class Header:
-    """One set of columns: every header row that has it, and every row below one.
+    """One set of columns: every header row that has it, and every row below one."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        As printed, without the time.
-    section : Section
-        What they are.
-    half : bool
-        Whether the time has AM or PM after it.
-    zone : str
-        Abbreviation of a zone after the time; empty without.
-    line : int
-        Line of the first such header row, from 1.
-    item : int
-        Index of the column with the item of a row; -1 if there is none.
-    at : list of int
-        Lines of the header rows, from 0.
-    starts, ends : list of int
-        First line of the rows below each, and the line after the last, from 0.
-    """
-
-    columns: tuple[str, ...]
-    section: Section
-    half: bool
-    zone: str
-    line: int
-    item: int
-    at: list[int] = field(default_factory=list)
+    columns: tuple[str, ...]  # As printed, without the time
+    section: Section  # Meaning of the columns
+    half: bool  # Whether the time has AM or PM after it
+    zone: str  # Abbreviation of a zone after the time; empty without
+    line: int  # Line of the first such header row, from 1
+    item: int  # Index of the column with the item of a row; -1 if there is none
+    at: list[int] = field(default_factory=list)  # Lines of the header rows, from 0
+    # `starts` and `ends`: first line of the rows below each, and the line after the last, from 0.
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
 

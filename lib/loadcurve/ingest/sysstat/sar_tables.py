@@ -111,7 +111,7 @@ def _section(
 ) -> dict[str, np.ndarray]:
     """Rows of one section in the order of the text: `line`, `item` and our columns."""
     lines = np.concatenate([rows.lines for rows in parts])
-    items = np.concatenate([_place(rows, names) for rows in parts])
+    items = np.concatenate([_codes(rows.names, names)[rows.items] for rows in parts])
     for rows in parts:
         if rows.header.section.table == "cpu":
             _check_sum(rows, warnings)
@@ -261,7 +261,3 @@ def _long(
 def _codes(names: Sequence[str], known: dict[str, int]) -> np.ndarray:
     # One more at the end: -1, no name, stays -1.
     return np.array([*(known.setdefault(name, len(known)) for name in names), -1], np.int32)
-
-
-def _place(rows: Rows, names: dict[str, int]) -> np.ndarray:
-    return _codes(rows.names, names)[rows.items]

@@ -45,30 +45,14 @@ _DAY_S, _HALF_DAY_S = 24 * 3600, 12 * 3600
 
 @dataclass(frozen=True)
 class Row:
-    """One row under its header.
+    """One row under its header."""
 
-    Attributes
-    ----------
-    number : int
-        Its line, from 1.
-    host : str
-        Name in the heading above it; empty if there is none.
-    columns : tuple of str
-        Printed names, without the time.
-    text : str
-        The row without the time.
-    time : datetime or None
-        End of its interval, in UTC; None for an average, and if the text has no date.
-    statistic : str
-        ``average`` for the tool's own average, or one since the machine was started; empty for a sample.
-    """
-
-    number: int
-    host: str
-    columns: tuple[str, ...]
-    text: str
-    time: datetime | None
-    statistic: str
+    number: int  # Its line, from 1
+    host: str  # Name in the heading above it; empty if there is none
+    columns: tuple[str, ...]  # Printed names, without the time
+    text: str  # The row without the time
+    time: datetime | None  # End of its interval, in UTC; None for an average, and if the text has no date
+    statistic: str  # `average` for the tool's own average, or one since the machine was started; empty for a sample
 
     @property
     def average(self) -> bool:

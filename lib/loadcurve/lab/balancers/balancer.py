@@ -20,27 +20,13 @@ Services = Annotated[int, Range(1, 10_000)]
 
 @dataclass(frozen=True)
 class BalancerHost:
-    """What a balancer has to know of its host and study.
+    """What a balancer has to know of its host and study."""
 
-    Attributes
-    ----------
-    address : str
-        Main address of the host.
-    free_endpoint : callable
-        Returns another endpoint of the host at each call.
-    servers : tuple of Endpoint
-        The servers among which it chooses.
-    clients : mapping of str to int
-        Address of each client → its connections.
-    programs : Programs
-        Where programs and modules are that each distribution names in its own way.
-    """
-
-    address: str
-    free_endpoint: Callable[[], Endpoint]
-    servers: tuple[Endpoint, ...]
-    clients: Mapping[str, int]
-    programs: Programs
+    address: str  # Main address of the host
+    free_endpoint: Callable[[], Endpoint]  # Returns another endpoint of the host at each call
+    servers: tuple[Endpoint, ...]  # The servers among which it chooses
+    clients: Mapping[str, int]  # Address of each client → its connections
+    programs: Programs  # Where programs and modules are that each distribution names in its own way
 
     @property
     def connections(self) -> int:
@@ -54,31 +40,17 @@ class BalancerHost:
 
 @dataclass(frozen=True)
 class Balanced:
-    """What balances.
+    """What balances."""
 
-    Attributes
-    ----------
-    endpoint : Endpoint
-        Where requests go.
-    service : Service or None
-        A program.
-    rules : Rules or None
-        Rules of the kernel, instead.
-    counting : tuple of str and tuple of str
-        Tool and command that print its counters for each server; empty where it has none.
-    expected : mapping of str to float
-        Endpoint of each server → its expected part of all connections (for an L7 proxy: of all requests); empty where
-        the part depends on the servers.
-    before : tuple of tuple of str
-        Commands that prepare each server's host.
-    """
-
-    endpoint: Endpoint
-    service: Service | None = None
-    rules: Rules | None = None
+    endpoint: Endpoint  # Where requests go
+    service: Service | None = None  # A program
+    rules: Rules | None = None  # Rules of the kernel, instead
+    # Tool and command that print its counters for each server; empty where it has none.
     counting: tuple[str, tuple[str, ...]] = ("", ())
+    # Endpoint of each server → its expected part of all connections (for an L7 proxy: of all requests); empty where the
+    # part depends on the servers.
     expected: Mapping[str, float] = field(default_factory=dict)
-    before: tuple[tuple[str, ...], ...] = ()
+    before: tuple[tuple[str, ...], ...] = ()  # Commands that prepare each server's host
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -88,38 +60,19 @@ class Balanced:
 
 @dataclass(frozen=True)
 class Balancer:
-    """A balancer that a study can name.
+    """A balancer that a study can name."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in the section `balancer`.
-    description : str
-        A sentence for the schema and the reference page.
-    section : type
-        The dataclass that is the key's value; it has a `scheduler`.
-    start : callable
-        Section, `BalancerHost` and seed of its hash → `Balanced`.
-    server_of : ServerOf or None
-        The hash by which its scheduler ``hash`` chooses, where the laboratory can compute it.
-    counts : bool
-        Whether it counts connections or requests for each server.
-    in_kernel : bool
-        Whether it is rules of the kernel, which need the topology ``client_l4_servers``.
-    require : callable
-        Section and `Programs`: raises `LabError` for a module or a program that is missing.
-    missing_in_kernel : callable
-        Returns what is missing in the kernel and what to do instead; None if nothing is.
-    """
-
-    name: str
-    description: str
-    section: type
-    start: Callable[[Any, BalancerHost, int], Balanced]
+    name: str  # Its key in the section `balancer`
+    description: str  # A sentence for the schema and the reference page
+    section: type  # The dataclass that is the key's value; it has a `scheduler`
+    start: Callable[[Any, BalancerHost, int], Balanced]  # Section, `BalancerHost` and seed of its hash → `Balanced`
+    # The hash by which its scheduler `hash` chooses, where the laboratory can compute it.
     server_of: ServerOf | None = None
-    counts: bool = False
-    in_kernel: bool = False
+    counts: bool = False  # Whether it counts connections or requests for each server
+    in_kernel: bool = False  # Whether it is rules of the kernel, which need the topology `client_l4_servers`
+    # Section and `Programs`: raises `LabError` for a module or a program that is missing.
     require: Callable[[Any, Programs], object] = lambda section, programs: None
+    # Returns what is missing in the kernel and what to do instead; None if nothing is.
     missing_in_kernel: Callable[[], tuple[str, str] | None] = lambda: None
 
     def balance(self, section: Any, host: BalancerHost) -> Balanced:

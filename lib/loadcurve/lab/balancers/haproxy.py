@@ -18,23 +18,12 @@ _STATISTICS = "/haproxy?stats"
 
 @dataclass(frozen=True)
 class HaproxyProxy:
-    """A haproxy before servers.
+    """A haproxy before servers."""
 
-    Attributes
-    ----------
-    proxy : Proxy
-        Where it listens and among whom it chooses.
-    mode : str
-        ``http``: requests; ``tcp``: connections.
-    process : HaproxyProcess
-        How it runs.
-    statistics : Endpoint or None
-        Where its counters are read; None for nowhere but its socket, ``NAME.work/stats.sock``.
-    """
-
-    proxy: Proxy
-    mode: str = "http"
-    process: HaproxyProcess = field(default_factory=HaproxyProcess)
+    proxy: Proxy  # Where it listens and among whom it chooses
+    mode: str = "http"  # `http`: requests; `tcp`: connections
+    process: HaproxyProcess = field(default_factory=HaproxyProcess)  # How it runs
+    # Where its counters are read; None for nowhere but its socket, `NAME.work/stats.sock`.
     statistics: Endpoint | None = None
 
     def __post_init__(self) -> None:

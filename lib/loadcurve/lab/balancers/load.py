@@ -37,7 +37,9 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     exported = _run(executor, executor.argv(rules.export, LIMIT_S))
     printed = f"{rules.name}.{rules.tool.name}.rules.txt"
     (executor.folder / printed).write_text(exported, "utf-8")
-    long = [name for name in (*rules.files, printed) if _is_long(executor.folder / name)]
+    long = [
+        name for name in (*rules.files, printed) if (executor.folder / name).stat().st_size >= _COMPRESSED_FROM_BYTES
+    ]
     packed = next((f"{name}.xz" for name in long if name != printed), "")
     try:
         yield Command(
@@ -49,10 +51,6 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
         _run(executor, executor.argv(rules.remove, LIMIT_S))
         for name in long:
             _compress(executor.folder / name)
-
-
-def _is_long(path: Path) -> bool:
-    return path.stat().st_size >= _COMPRESSED_FROM_BYTES
 
 
 def _compress(path: Path) -> None:

@@ -28,27 +28,15 @@ _STREAM_LOG = '$remote_addr [$time_local] $protocol $status $bytes_sent $bytes_r
 
 @dataclass(frozen=True)
 class NginxProxy:
-    """An nginx before servers.
+    """An nginx before servers."""
 
-    Attributes
-    ----------
-    proxy : Proxy
-        Where it listens and among whom it chooses.
-    process : Process
-        How it runs.  Each worker takes its own turns.
-    access_log : str
-        ``off``; ``on``; ``buffered``: a line for each request or, in L4, connection, with the server it went to.
-    lookup : str
-        How a name finds its pool: ``blocks``, a server block for each name; ``map``, one block and a table.
-    seed : int
-        Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`.
-    """
-
-    proxy: Proxy
-    process: Process = field(default_factory=Process)
+    proxy: Proxy  # Where it listens and among whom it chooses
+    process: Process = field(default_factory=Process)  # How it runs.  Each worker takes its own turns.
+    # `off`; `on`; `buffered`: a line for each request or, in L4, connection, with the server it went to.
     access_log: str = "off"
+    # How a name finds its pool: `blocks`, a server block for each name; `map`, one block and a table.
     lookup: str = "blocks"
-    seed: int = 1
+    seed: int = 1  # Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`
 
     def __post_init__(self) -> None:
         check_choice("access_log", self.access_log, ("off", "on", "buffered"))

@@ -43,30 +43,17 @@ class Domains(Section):
 
 @dataclass(frozen=True)
 class Proxy:
-    """A balancer that terminates the clients' connections and opens its own to the servers.
+    """A balancer that terminates the clients' connections and opens its own to the servers."""
 
-    Attributes
-    ----------
-    name : str
-        Of the service.
-    listen : Endpoint
-        Where it listens.
-    servers : tuple of Endpoint
-        Among whom it chooses; several addresses of one host are several servers, with ports enough for each.
-    scheduler : str
-        ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by the client's address.
-    keepalive : bool
-        Whether connections to servers are used again.  Of HTTP only: a TCP proxy has one for each client's.
-    domains : Domains or None
-        Names it serves, by HTTP only; None for one pool, whatever the name.
-    """
-
-    name: str
-    listen: Endpoint
+    name: str  # Of the service
+    listen: Endpoint  # Where it listens
+    # Among whom it chooses; several addresses of one host are several servers, with ports enough for each.
     servers: tuple[Endpoint, ...]
+    # `rr`: in turn; `lc`: the one with the fewest connections; `random`; `hash`: by the client's address.
     scheduler: str = "rr"
+    # Whether connections to servers are used again.  Of HTTP only: a TCP proxy has one for each client's.
     keepalive: bool = True
-    domains: Domains | None = None
+    domains: Domains | None = None  # Names it serves, by HTTP only; None for one pool, whatever the name
 
     def __post_init__(self) -> None:
         check_name("name", self.name)

@@ -11,32 +11,14 @@ class Rules:
     """Rules to load on the balancer's host before a run, and to remove after it.
 
     All commands run in the run's folder, on a host whose network namespace the laboratory made.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the services of a run; its files begin with it.
-    tool : Tool
-        Program that loads them.
-    files : mapping of str to str
-        Name of each file in the run's folder → its text, written before the load and kept with the run.
-    load : tuple of str
-        Command that loads them; also a second time, and after a change of the file.
-    remove : tuple of str
-        Command that removes them.
-    export : tuple of str
-        Command that prints what is loaded, in a form that `load` takes for its file.
-    counters : tuple of str
-        Command that prints the counters of each server.
-    stdin : str
-        File that `load` reads from its standard input; empty for none.
     """
 
-    name: str
-    tool: Tool
-    load: tuple[str, ...]
-    remove: tuple[str, ...]
-    export: tuple[str, ...]
-    counters: tuple[str, ...]
+    name: str  # Unique among the services of a run; its files begin with it
+    tool: Tool  # Program that loads them
+    load: tuple[str, ...]  # Command that loads them; also a second time, and after a change of the file
+    remove: tuple[str, ...]  # Command that removes them
+    export: tuple[str, ...]  # Command that prints what is loaded, in a form that `load` takes for its file
+    counters: tuple[str, ...]  # Command that prints the counters of each server
+    # Name of each file in the run's folder → its text, written before the load and kept with the run.
     files: Mapping[str, str] = field(default_factory=dict)
-    stdin: str = ""
+    stdin: str = ""  # File that `load` reads from its standard input; empty for none

@@ -23,47 +23,20 @@ from loadcurve.study.run import FUNCTIONS
 
 @dataclass(frozen=True)
 class Deployment:
-    """Everything that runs for one point.
+    """Everything that runs for one point."""
 
-    Attributes
-    ----------
-    slots : mapping of str to HostSlot
-        Hosts by name.
-    services : tuple of (str, Service)
-        Name of a host, and what is started there, in order.
-    balanced : Balanced or None
-        The balancer, which is started after the servers.
-    balancer : str
-        Name of its host; empty where there is none.
-    before : tuple of (str, tuple of str)
-        Commands that prepare a host: its name, and an argv.
-    loaders : tuple of Loader
-        Generators.
-    monitors : mapping of str to tuple of Monitor
-        What watches each host.
-    fault : Fault or None
-        What goes wrong.
-    faulty : str
-        On which host.
-    served : mapping of str to ServerGroup
-        What serves on each server host.
-    functions : FunctionTest or None
-        The test that runs instead of everything else.
-    addresses : mapping of str to str
-        Host and port of an existing server that the study names → its checked address.
-    """
-
-    slots: Mapping[str, HostSlot]
-    services: tuple[tuple[str, Service], ...]
-    balanced: Balanced | None
-    balancer: str
-    before: tuple[tuple[str, tuple[str, ...]], ...]
-    loaders: tuple[Loader, ...]
-    monitors: Mapping[str, tuple[Monitor, ...]]
-    fault: Fault | None = None
-    faulty: str = ""
-    served: Mapping[str, ServerGroup] = field(default_factory=dict)
-    functions: FunctionTest | None = None
+    slots: Mapping[str, HostSlot]  # Hosts by name
+    services: tuple[tuple[str, Service], ...]  # Name of a host, and what is started there, in order
+    balanced: Balanced | None  # The balancer, which is started after the servers
+    balancer: str  # Name of its host; empty where there is none
+    before: tuple[tuple[str, tuple[str, ...]], ...]  # Commands that prepare a host: its name, and an argv
+    loaders: tuple[Loader, ...]  # Generators
+    monitors: Mapping[str, tuple[Monitor, ...]]  # What watches each host
+    fault: Fault | None = None  # What goes wrong
+    faulty: str = ""  # On which host
+    served: Mapping[str, ServerGroup] = field(default_factory=dict)  # What serves on each server host
+    functions: FunctionTest | None = None  # The test that runs instead of everything else
+    # Host and port of an existing server that the study names → its checked address.
     addresses: Mapping[str, str] = field(default_factory=dict)
 
     def wrap(self, host: str, role: str) -> tuple[str, ...]:

@@ -15,24 +15,12 @@ FIRST_PORT = 8080
 
 @dataclass(frozen=True)
 class HostSlot:
-    """A host.
+    """A host."""
 
-    Attributes
-    ----------
-    name : str
-        As the study calls it.
-    addresses : tuple of str
-        Where the other hosts reach it, the first one before all.
-    port : callable
-        A free port of it, another one with each call.
-    cpus : tuple of int
-        Processors of its servers and generators; empty for all.
-    """
-
-    name: str
-    addresses: tuple[str, ...]
-    port: Callable[[], int]
-    cpus: tuple[int, ...] = ()
+    name: str  # As the study calls it
+    addresses: tuple[str, ...]  # Where the other hosts reach it, the first one before all
+    port: Callable[[], int]  # A free port of it, another one with each call
+    cpus: tuple[int, ...] = ()  # Processors of its servers and generators; empty for all
 
     def endpoint(self, port: int = 0) -> Endpoint:
         """Return an endpoint at its first address, at a free port where none is named."""

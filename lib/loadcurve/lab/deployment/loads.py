@@ -13,24 +13,12 @@ from loadcurve.lab.study_file.load import LoadSection
 
 @dataclass(frozen=True)
 class Loader:
-    """A generator on a host.
-
-    Attributes
-    ----------
-    host : str
-        Name of the host.
-    stem : str
-        What its files begin with.
-    generator : GeneratorCommand
-        Its command.
-    url : str
-        Where it sends its requests.
-    """
+    """A generator on a host."""
 
     host: str
-    stem: str
+    stem: str  # What its files begin with
     generator: GeneratorCommand
-    url: str
+    url: str  # Where it sends its requests
 
 
 def connections_of(section: LoadSection, clients: tuple[HostSlot, ...]) -> dict[str, int]:
@@ -63,7 +51,7 @@ def loaders(
     found = []
     for at, (site, part) in enumerate(zip(places, parts, strict=True)):
         root = roots[at % len(roots)]
-        url = f"{root.rstrip('/')}{section.path}"
+        url = section.url_of(root)
         # Several processes of a client are numbered.
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"

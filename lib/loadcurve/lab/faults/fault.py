@@ -19,14 +19,9 @@ _TABLE = re.compile(r"fault_[a-z_]{1,24}")
 
 @dataclass(frozen=True)
 class Sysctl:
-    """A setting of the host's namespace; the end of the fault restores the previous value.
+    """A setting of the host's namespace; the end of the fault restores the previous value."""
 
-    Attributes
-    ----------
-    name, value : str
-        As sysctl(8) takes them; the value is one or more numbers.
-    """
-
+    # `name` and `value`: as sysctl(8) takes them; the value is one or more numbers.
     name: str
     value: str
 
@@ -39,21 +34,11 @@ class Sysctl:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of nftables, of family ``inet``, with one chain; the end of the fault removes it.
+    """A table of nftables, of family ``inet``, with one chain; the end of the fault removes it."""
 
-    Attributes
-    ----------
-    name : str
-        ``fault_`` and small letters.
-    hook : str
-        ``input`` or ``output``.
-    rules : tuple of str
-        Of the chain, each with a counter.
-    """
-
-    name: str
-    hook: str
-    rules: tuple[str, ...]
+    name: str  # `fault_` and small letters
+    hook: str  # `input` or `output`
+    rules: tuple[str, ...]  # Of the chain, each with a counter
 
     def __post_init__(self) -> None:
         if not _TABLE.fullmatch(self.name):
@@ -73,21 +58,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Send:
-    """A signal to processes of a service that the laboratory started.
-
-    Attributes
-    ----------
-    service : str
-        Its name.
-    signal : str
-        ``KILL``, ``STOP`` or ``CONT``.
-    whom : str
-        ``all``: each of its processes; ``worker``: the first one that its master has started.
-    """
+    """A signal to processes of a service that the laboratory started."""
 
     service: str
-    signal: str
-    whom: str = "all"
+    signal: str  # `KILL`, `STOP` or `CONT`
+    whom: str = "all"  # `all`: each of its processes; `worker`: the first one that its master has started
 
     def __post_init__(self) -> None:
         check_name("service", self.service)
@@ -97,15 +72,9 @@ class Send:
 
 @dataclass(frozen=True)
 class Shape:
-    """A rate limit of what the host sends on its first link; the end of the fault removes it.
+    """A rate limit of what the host sends on its first link; the end of the fault removes it."""
 
-    Attributes
-    ----------
-    rate_bps : float
-        Bits per second, frames with their Ethernet header.
-    """
-
-    rate_bps: float
+    rate_bps: float  # Bits per second, frames with their Ethernet header
 
     def __post_init__(self) -> None:
         LinkConditions(rate_bps=self.rate_bps)
@@ -118,15 +87,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Steer:
-    """Received packets of the host's first link are handled by one processor; the end of the fault undoes it.
+    """Received packets of the host's first link are handled by one processor; the end of the fault undoes it."""
 
-    Attributes
-    ----------
-    processor : int
-        Its number.
-    """
-
-    processor: int
+    processor: int  # Its number
 
     def __post_init__(self) -> None:
         check_count("processor", self.processor, 0, 31)  # the kernel divides longer masks by commas
@@ -144,15 +107,9 @@ class Steer:
 
 @dataclass(frozen=True)
 class Start:
-    """A program that runs on the host; the end of the fault ends it, and so does the end of the launcher.
+    """A program that runs on the host; the end of the fault ends it, and so does the end of the launcher."""
 
-    Attributes
-    ----------
-    argv : tuple of str
-        The program, which needs no file and writes none.
-    """
-
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # The program, which needs no file and writes none
 
 
 Step = Sysctl | Table | Send | Shape | Steer | Start
@@ -160,33 +117,17 @@ Step = Sysctl | Table | Send | Shape | Steer | Start
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong on purpose.
+    """Something that goes wrong on purpose."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in a study.
-    role : str
-        Role of its host: ``C``, ``LB`` or ``S``.
-    begin : tuple of Step
-        Steps that make it, while services and load run.
-    end : tuple of Step
-        Steps that undo it, besides settings, tables, rate limits and programs, which are always undone.
-    wrap : tuple of str
-        Prefix of the argv of the load generator (role C) or of the servers.
-    sysctls : mapping of str to str
-        Settings of the host that are set before its services start.
-    link : LinkConditions or None
-        Condition of the host's links for the whole run.
-    """
-
-    name: str
-    role: str
-    begin: tuple[Step, ...] = ()
+    name: str  # Its name in a study
+    role: str  # Role of its host: `C`, `LB` or `S`
+    begin: tuple[Step, ...] = ()  # Steps that make it, while services and load run
+    # Steps that undo it, besides settings, tables, rate limits and programs, which are always undone.
     end: tuple[Step, ...] = ()
-    wrap: tuple[str, ...] = ()
+    wrap: tuple[str, ...] = ()  # Prefix of the argv of the load generator (role C) or of the servers
+    # Settings of the host that are set before its services start.
     sysctls: Mapping[str, str] = field(default_factory=dict)
-    link: LinkConditions | None = None
+    link: LinkConditions | None = None  # Condition of the host's links for the whole run
 
     def __post_init__(self) -> None:
         check_choice("role", self.role, ("C", "LB", "S"))
@@ -202,49 +143,23 @@ class Fault:
 
 @dataclass(frozen=True)
 class FaultTarget:
-    """Where a fault of a study happens.
+    """Where a fault of a study happens."""
 
-    Attributes
-    ----------
-    service : str
-        Name of the server's service.
-    port : int
-        The server's port.
-    role : str
-        Role of the host that the study names, ``C``, ``LB`` or ``S``; empty where it names none.
-    address : str
-        The server's first address.
-    """
-
-    service: str = "S1"
-    port: int = 80
-    role: str = ""
-    address: str = "127.0.0.1"
+    service: str = "S1"  # Name of the server's service
+    port: int = 80  # The server's port
+    role: str = ""  # Role of the host that the study names, `C`, `LB` or `S`; empty where it names none
+    address: str = "127.0.0.1"  # The server's first address
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """A fault that a study can name.
+    """A fault that a study can name."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in the section `fault`.
-    description : str
-        What the key means: a sentence for the schema and the reference page.
-    symptoms : str
-        How a load test shows the fault, for the reference page.
-    value : type
-        Type of the key's value; ``Literal[True]`` for a fault without a number.
-    make : callable
-        Value and `FaultTarget` → `Fault`; raises `ValueRuleError` for a wrong value.
-    acts_on : str
-        ``process`` or ``port`` of a server that the laboratory started, or ``host``.
-    """
-
-    name: str
-    description: str
-    symptoms: str
-    value: Any
+    name: str  # Its key in the section `fault`
+    description: str  # What the key means: a sentence for the schema and the reference page
+    symptoms: str  # How a load test shows the fault, for the reference page
+    value: Any  # Type of the key's value; `Literal[True]` for a fault without a number
+    # Value and `FaultTarget` → `Fault`; raises `ValueRuleError` for a wrong value.
     make: Callable[[Any, FaultTarget], Fault]
+    # `process` or `port` of a server that the laboratory started, or `host`.
     acts_on: Literal["process", "port", "host"] = "host"

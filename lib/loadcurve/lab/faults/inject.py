@@ -20,18 +20,10 @@ _LONGEST_S = 86_400.0
 
 @dataclass(frozen=True)
 class Event:
-    """A step that was done, for the record of a run.
+    """A step that was done, for the record of a run."""
 
-    Attributes
-    ----------
-    at : str
-        UTC, ISO 8601.
-    what : str
-        The step, in words.
-    """
-
-    at: str
-    what: str
+    at: str  # UTC, ISO 8601
+    what: str  # The step, in words
 
 
 @contextlib.contextmanager

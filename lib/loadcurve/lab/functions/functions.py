@@ -90,27 +90,13 @@ class FunctionsSection(Section):
 
 @dataclass(frozen=True)
 class FunctionTest:
-    """The test of a balancer's functions.
-
-    Attributes
-    ----------
-    balancer : str
-        Its name.
-    files : mapping of str to str
-        Name of each file that the script needs → its text.
-    in_user_mode_linux : bool
-        Whether the script is the first process of another kernel.
-    programs : tuple of str
-        Programs that it starts.
-    limit_s : float
-        Outer time limit.
-    """
+    """The test of a balancer's functions."""
 
     balancer: str
-    files: Mapping[str, str]
-    in_user_mode_linux: bool
-    programs: tuple[str, ...]
-    limit_s: float = _LIMIT_S
+    files: Mapping[str, str]  # Name of each file that the script needs → its text
+    in_user_mode_linux: bool  # Whether the script is the first process of another kernel
+    programs: tuple[str, ...]  # Programs that it starts
+    limit_s: float = _LIMIT_S  # Outer time limit
 
     def argv(self) -> tuple[str, ...]:
         """Return the command of the test, which runs in the folder of its files and names no other folder."""

@@ -18,92 +18,48 @@ _LONGEST_S = 600.0
 
 @dataclass(frozen=True)
 class CommandLine:
-    """How one process of a generator is started in a run's folder.
+    """How one process of a generator is started in a run's folder."""
 
-    Attributes
-    ----------
-    argv : tuple of str
-        The command; never a shell.
-    files : mapping of str to str
-        Name of each file in the run's folder → its text, written before the start.
-    outputs : mapping of str to str
-        Variant of each further output, as ingestion calls it → the file of the run's folder that the tool writes.
-        The report goes to standard output.
-    """
-
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # The command; never a shell
+    # Name of each file in the run's folder → its text, written before the start.
     files: Mapping[str, str] = field(default_factory=dict)
+    # Variant of each further output, as ingestion calls it → the file of the run's folder that the tool writes. The
+    # report goes to standard output.
     outputs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class GeneratorCommand(CommandLine):
-    """A command line with what the laboratory has to know to run it.
-
-    Attributes
-    ----------
-    tool : str
-        Name of the generator.
-    limit_s : float
-        Outer time limit, in s.
-    """
+    """A command line with what the laboratory has to know to run it."""
 
     tool: str = ""
-    limit_s: float = 0.0
+    limit_s: float = 0.0  # Outer time limit, in s
 
 
 @dataclass(frozen=True)
 class Generator:
-    """A load generator: its command, and which loads it can make.  Any other load is refused before the start.
+    """A load generator: its command, and which loads it can make.  Any other load is refused before the start."""
 
-    Attributes
-    ----------
-    tool : Tool
-        The program; a study names the generator by the name of this tool.
-    description : str
-        A sentence for the reference page.
-    command_line : callable
-        A `Load` of one process, and what the names of its files begin with → `CommandLine`.
-    bounds : tuple of str
-        What may end a run: ``duration_s``, ``requests``.
-    loop : str
-        ``closed``: a connection sends its next request after the last response, so a slow server receives fewer
-        requests.  ``open``: requests are due at a fixed rate, and a response time counts from the instant at which a
-        request was due.  ``both``: an open loop if the load has a rate.
-    methods : tuple of str
-        HTTP methods that it sends.
-    duration_unit_s : float
-        Unit of the duration on its command line, in s: 1 where it takes whole seconds only.
-    has_threads : bool
-        Whether it can have more than one thread.
-    even_connections : bool
-        Whether each thread opens the same number of connections, and the remainder is not opened.
-    even_requests : bool
-        Whether each connection sends the same number of requests, and the remainder is not sent.
-    reconnects : bool
-        Whether it can open a connection for each request.
-    logs_requests : bool
-        Whether it can write a line for each request (`Load.each_request`).
-    times_from_due : bool
-        Whether response times at a rate can count from when a request was due.
-    max_requests : int
-        It ends after so many requests although its duration is not over; 0 for no such limit.
-    """
-
-    tool: Tool
-    description: str
+    tool: Tool  # The program; a study names the generator by the name of this tool
+    description: str  # A sentence for the reference page
+    # A `Load` of one process, and what the names of its files begin with → `CommandLine`.
     command_line: Callable[[Load, str], CommandLine]
-    bounds: tuple[str, ...]
+    bounds: tuple[str, ...]  # What may end a run: `duration_s`, `requests`
+    # `closed`: a connection sends its next request after the last response, so a slow server receives fewer requests.
+    # `open`: requests are due at a fixed rate, and a response time counts from the instant at which a request was due.
+    # `both`: an open loop if the load has a rate.
     loop: str = "closed"
-    methods: tuple[str, ...] = ("GET",)
-    duration_unit_s: float = 1.0
-    has_threads: bool = True
+    methods: tuple[str, ...] = ("GET",)  # HTTP methods that it sends
+    duration_unit_s: float = 1.0  # Unit of the duration on its command line, in s: 1 where it takes whole seconds only
+    has_threads: bool = True  # Whether it can have more than one thread
+    # Whether each thread opens the same number of connections, and the remainder is not opened.
     even_connections: bool = False
+    # Whether each connection sends the same number of requests, and the remainder is not sent.
     even_requests: bool = False
-    reconnects: bool = True
-    logs_requests: bool = False
-    times_from_due: bool = True
-    max_requests: int = 0
+    reconnects: bool = True  # Whether it can open a connection for each request
+    logs_requests: bool = False  # Whether it can write a line for each request (`Load.each_request`)
+    times_from_due: bool = True  # Whether response times at a rate can count from when a request was due
+    max_requests: int = 0  # It ends after so many requests although its duration is not over; 0 for no such limit
 
     @property
     def name(self) -> str:

@@ -26,62 +26,32 @@ _OWN_HEADERS = ("connection", "content-length", "transfer-encoding")
 
 @dataclass(frozen=True)
 class Load(Section):
-    """A load to send with one tool; whether the tool can is a matter of `Generator.check`.
+    """A load to send with one tool; whether the tool can is a matter of `Generator.check`."""
 
-    Attributes
-    ----------
-    tool : str
-        One of `GENERATORS`.
-    url : str
-        ``http://`` or ``https://``, a host, and a path; no fragment, no user.
-    connections : int
-        Concurrent connections of all processes together (N), at least 1.
-    threads : int
-        Threads of each process; cut to its connections.
-    duration_s : float
-        How long it lasts, in s; 0 where `requests` end it.
-    requests : int
-        Number of requests of all processes together that ends it; 0 where `duration_s` does.
-    rate_rps : int
-        Requests per second of all processes together, for a tool of an open loop; 0 for one of a closed loop.
-    from_due : bool
-        Whether response times at a rate count from the instant at which a request was due.
-    keep_alive : bool
-        Whether a connection serves more than one request.
-    headers : mapping of str to str
-        Added to each request.
-    method : str
-        Of each request.
-    body_bytes : int
-        Length of each request's body; 0 for none.
-    timeout_s : float
-        Longest wait for a response, in whole s.
-    processes : int
-        Number of processes that start at one instant.
-    each_request : bool
-        Whether the tool writes a line for each request, if it can (`Generator.logs_requests`); this costs it time.
-    address : str
-        Address to which the host of the URL resolved when the target was checked; empty if the host is an address.
-        Connections go there, without another lookup; requests still name the host.
-    """
-
-    tool: str
+    tool: str  # One of `GENERATORS`
+    # `http://` or `https://`, a host, and a path; no fragment, no user.
     url: Annotated[str, Check(lambda _, url: check_url(url))]
-    connections: Connections
-    threads: Threads = 1
-    duration_s: float = 0.0
-    requests: Number = 0
+    connections: Connections  # Concurrent connections of all processes together (N), at least 1
+    threads: Threads = 1  # Threads of each process; cut to its connections
+    duration_s: float = 0.0  # How long it lasts, in s; 0 where `requests` end it
+    requests: Number = 0  # Number of requests of all processes together that ends it; 0 where `duration_s` does
+    # Requests per second of all processes together, for a tool of an open loop; 0 for one of a closed loop.
     rate_rps: Number = 0
-    from_due: bool = True
-    keep_alive: bool = True
+    from_due: bool = True  # Whether response times at a rate count from the instant at which a request was due
+    keep_alive: bool = True  # Whether a connection serves more than one request
+    # Added to each request.
     headers: Annotated[Mapping[str, str], Check(lambda _, headers: _check_headers(headers))] = field(
         default_factory=dict
     )
-    method: str = "GET"
-    body_bytes: BodyBytes = 0
+    method: str = "GET"  # Of each request
+    body_bytes: BodyBytes = 0  # Length of each request's body; 0 for none
+    # Longest wait for a response, in whole s.
     timeout_s: Annotated[float, Check(lambda name, value: _check_duration(name, value, 1.0))] = 4.0
-    processes: Processes = 1
+    processes: Processes = 1  # Number of processes that start at one instant
+    # Whether the tool writes a line for each request, if it can (`Generator.logs_requests`); this costs it time.
     each_request: bool = False
+    # Address to which the host of the URL resolved when the target was checked; empty if the host is an address.
+    # Connections go there, without another lookup; requests still name the host.
     address: str = ""
 
     @property

@@ -47,24 +47,15 @@ _NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
 
 @dataclass(frozen=True)
 class Programs:
-    """Programs and modules that a host has.
+    """Programs and modules that a host has."""
 
-    Attributes
-    ----------
-    module : callable
-        File name of a module of nginx → its absolute path; raises LabError if the module is not installed.
-    php : callable
-        Returns the paths of PHP-FPM and of the folder with its extensions; raises LabError if they are not installed.
-    nginx_takes_early_errors : callable
-        Name or path of an nginx → whether it supports the option ``-e``, which nginx has had since 1.19.5.
-    is_root : bool
-        Whether commands on the host run as root.
-    """
-
+    # File name of a module of nginx → its absolute path; raises LabError if the module is not installed.
     module: Callable[[str], str]
+    # Returns the paths of PHP-FPM and of the folder with its extensions; raises LabError if they are not installed.
     php: Callable[[], tuple[str, str]]
+    # Name or path of an nginx → whether it supports the option `-e`, which nginx has had since 1.19.5.
     nginx_takes_early_errors: Callable[[str], bool]
-    is_root: bool
+    is_root: bool  # Whether commands on the host run as root
 
     ECHO = ECHO_MODULE.name
     STREAM = STREAM_MODULE.name

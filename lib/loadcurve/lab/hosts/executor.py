@@ -22,27 +22,27 @@ class Executor(Protocol):
 
     Commands start in a folder of the host; their output goes line by line to files in the run's folder on this
     machine.  Other files that they write reach the run's folder with `fetch` at the latest.
-
-    Attributes
-    ----------
-    host : Host
-        Where commands run.
-    folder : pathlib.Path
-        The run's folder on this machine.
-    url : str
-        The ssh URL of a remote host; empty for this machine.
-    is_here : bool
-        Whether the host is on this machine, so that it shares its clocks and file system.
     """
 
     @property
-    def host(self) -> Host: ...  # noqa: D102
+    def host(self) -> Host:
+        """Where commands run."""
+        ...
+
     @property
-    def folder(self) -> Path: ...  # noqa: D102
+    def folder(self) -> Path:
+        """The run's folder on this machine."""
+        ...
+
     @property
-    def url(self) -> str: ...  # noqa: D102
+    def url(self) -> str:
+        """The ssh URL of a remote host; empty for this machine."""
+        ...
+
     @property
-    def is_here(self) -> bool: ...  # noqa: D102
+    def is_here(self) -> bool:
+        """Whether the host is on this machine, so that it shares its clocks and file system."""
+        ...
 
     def with_host(self, host: Host) -> "Executor":
         """Return the same executor for a host with another prefix."""

@@ -26,29 +26,14 @@ _PATIENCE_S = 10.0  # limit for a tool that waits for input instead of printing 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, and how to install it.  `lib/packages.py` reads its arguments from the source: use literals.
+    """A program, and how to install it.  `lib/packages.py` reads its arguments from the source: use literals."""
 
-    Attributes
-    ----------
-    name : str
-        Command of the program.
-    use : str
-        Purpose, in a few words.
-    version_option : str
-        Option that prints the version; empty if there is none.
-    package : str
-        Debian package; empty if there is none.
-    source : str
-        Other source of the program.
-    group : str
-        Group of packages that a command installs: ``lab-tools`` (`make`), ``lab-test`` (`make lab-test`), or empty.
-    """
-
-    name: str
-    use: str
-    version_option: str
-    package: str = ""
-    source: str = ""
+    name: str  # Command of the program
+    use: str  # Purpose, in a few words
+    version_option: str  # Option that prints the version; empty if there is none
+    package: str = ""  # Debian package; empty if there is none
+    source: str = ""  # Other source of the program
+    # Group of packages that a command installs: `lab-tools` (`make`), `lab-test` (`make lab-test`), or empty.
     group: str = "lab-test"
 
     @property
@@ -64,24 +49,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class PackageFile:
-    """A file that a tool needs from another package, such as a module; use literals, as for `Tool`.
+    """A file that a tool needs from another package, such as a module; use literals, as for `Tool`."""
 
-    Attributes
-    ----------
-    package : str
-        Debian package.
-    path : str
-        Absolute path of the file on Debian; a glob pattern.
-    use : str
-        Purpose, in a few words.
-    group : str
-        Group of packages, as in `Tool`.
-    """
-
-    package: str
-    path: str
-    use: str
-    group: str = "lab-test"
+    package: str  # Debian package
+    path: str  # Absolute path of the file on Debian; a glob pattern
+    use: str  # Purpose, in a few words
+    group: str = "lab-test"  # Group of packages, as in `Tool`
 
     @property
     def name(self) -> str:

@@ -14,37 +14,18 @@ _PAGE = re.compile(r"/[A-Za-z0-9_/.-]{0,200}")
 
 @dataclass(frozen=True)
 class Monitor:
-    """What one monitor samples on a host.
+    """What one monitor samples on a host."""
 
-    Attributes
-    ----------
-    name : str
-        Unique among the monitors of a host.
-    tool, variant : str
-        The form that reads its text, as ingestion calls it: ``ss`` and ``summary``.
-    interval_s : float
-        Between two snapshots, 0.1–3600 s.
-    argv : tuple of str
-        Command that prints one snapshot, or all of them where it `repeats`.
-    paths : tuple of str
-        Files that are one snapshot together, instead of a command.
-    page : tuple of Endpoint and str, or None
-        A page of a server that is one snapshot, instead of a command.
-    repeats : bool
-        Whether the command takes the snapshots itself, and prints the time of each.
-    stop : str
-        Signal on which a command that `repeats` ends with a complete line.
-    """
-
-    name: str
+    name: str  # Unique among the monitors of a host
+    # `tool` and `variant`: the form that reads its text, as ingestion calls it: `ss` and `summary`.
     tool: str
     variant: str = ""
-    interval_s: float = 1.0
-    argv: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    page: tuple[Endpoint, str] | None = None
-    repeats: bool = False
-    stop: str = "TERM"
+    interval_s: float = 1.0  # Between two snapshots, 0.1–3600 s
+    argv: tuple[str, ...] = ()  # Command that prints one snapshot, or all of them where it `repeats`
+    paths: tuple[str, ...] = ()  # Files that are one snapshot together, instead of a command
+    page: tuple[Endpoint, str] | None = None  # A page of a server that is one snapshot, instead of a command
+    repeats: bool = False  # Whether the command takes the snapshots itself, and prints the time of each
+    stop: str = "TERM"  # Signal on which a command that `repeats` ends with a complete line
 
     def __post_init__(self) -> None:
         for field, shape in (("name", _NAME), ("tool", _NAME), ("variant", _VARIANT)):
@@ -79,40 +60,20 @@ class Monitor:
 
 @dataclass(frozen=True)
 class MonitoredHost:
-    """What a monitor has to know of its host and study.
+    """What a monitor has to know of its host and study."""
 
-    Attributes
-    ----------
-    ports : tuple of int
-        Ports of the servers and of the balancer.
-    status : Endpoint or None
-        Page on which this host's nginx counts its connections.
-    counters : tuple of str and tuple of str
-        Tool and command that print the counters of the balancer on this host; empty where there is none.
-    """
-
-    ports: tuple[int, ...] = ()
-    status: Endpoint | None = None
+    ports: tuple[int, ...] = ()  # Ports of the servers and of the balancer
+    status: Endpoint | None = None  # Page on which this host's nginx counts its connections
+    # Tool and command that print the counters of the balancer on this host; empty where there is none.
     counters: tuple[str, tuple[str, ...]] = ("", ())
 
 
 @dataclass(frozen=True)
 class MonitorKind:
-    """A monitor that a study can name.
+    """A monitor that a study can name."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in the section `monitors`, whose value is the interval in s.
-    description : str
-        A sentence for the reference page and the schema.
-    on_host : callable
-        Interval and host → `Monitor`, or None where the host has nothing to sample.
-    whole_seconds : bool
-        Whether its tool takes intervals of whole seconds only.
-    """
-
-    name: str
-    description: str
+    name: str  # Its key in the section `monitors`, whose value is the interval in s
+    description: str  # A sentence for the reference page and the schema
+    # Interval and host → `Monitor`, or None where the host has nothing to sample.
     on_host: Callable[[float, MonitoredHost], Monitor | None]
-    whole_seconds: bool = False
+    whole_seconds: bool = False  # Whether its tool takes intervals of whole seconds only

@@ -18,36 +18,17 @@ ENV = {"S_TIME_FORMAT": "ISO", "TZ": "UTC"}
 
 @dataclass(frozen=True)
 class Watcher:
-    """A process to start in a run's folder before the load, and to stop after it.
+    """A process to start in a run's folder before the load, and to stop after it."""
 
-    Attributes
-    ----------
-    tool : str
-        ``sampler``, or the tool that samples by itself.
-    argv : tuple of str
-        The command; never a shell.
-    outputs : mapping of str to str
-        Name of each monitor it runs → file of the run's folder in which its text is found.
-    stdout : str
-        File to which the standard output goes; empty where the process writes its files itself.
-    stderr : str
-        File for its error messages.
-    files : mapping of str to str
-        Name of each file in the run's folder → its text, written before the start.
-    env : mapping of str to str
-        Set beyond `tools.environment`.
-    stop : str
-        Signal on which it ends with a complete line.
-    """
-
-    tool: str
-    argv: tuple[str, ...]
-    outputs: Mapping[str, str]
-    stdout: str
-    stderr: str
+    tool: str  # `sampler`, or the tool that samples by itself
+    argv: tuple[str, ...]  # The command; never a shell
+    outputs: Mapping[str, str]  # Name of each monitor it runs → file of the run's folder in which its text is found
+    stdout: str  # File to which the standard output goes; empty where the process writes its files itself
+    stderr: str  # File for its error messages
+    # Name of each file in the run's folder → its text, written before the start.
     files: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=lambda: dict(ENV))
-    stop: str = "TERM"
+    env: Mapping[str, str] = field(default_factory=lambda: dict(ENV))  # Set beyond `tools.environment`
+    stop: str = "TERM"  # Signal on which it ends with a complete line
 
 
 def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = "python3") -> tuple[Watcher, ...]:

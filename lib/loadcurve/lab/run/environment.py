@@ -20,26 +20,15 @@ from loadcurve.lab.study_file import StudyFile, TopologySection
 
 @dataclass(frozen=True)
 class Environment:
-    """The hosts of one run, for as long as it lasts.
+    """The hosts of one run, for as long as it lasts."""
 
-    Attributes
-    ----------
-    work, watch : mapping of str to Executor
-        Name of each host → the executor of its servers and generators, which applies the limits of the host, and the
-        executor of its monitors.
-    own : tuple of str
-        Address blocks of the networks that the laboratory created.
-    limits : mapping of str to Prefix
-        Name of each limited host → the prefix of its commands.
-    setup_log : SetupLog
-        Commands that created the hosts.
-    """
-
+    # `work` and `watch`: name of each host → the executor of its servers and generators, which applies the limits of
+    # the host, and the executor of its monitors.
     work: Mapping[str, Executor]
     watch: Mapping[str, Executor]
-    own: tuple[str, ...] = ()
-    limits: Mapping[str, Prefix] = field(default_factory=dict)
-    setup_log: network.SetupLog = field(default_factory=network.SetupLog)
+    own: tuple[str, ...] = ()  # Address blocks of the networks that the laboratory created
+    limits: Mapping[str, Prefix] = field(default_factory=dict)  # Name of each limited host → the prefix of its commands
+    setup_log: network.SetupLog = field(default_factory=network.SetupLog)  # Commands that created the hosts
 
     def remote_clocks(self) -> dict[str, tuple[float, float]]:
         """Wall clock and monotonic clock, in s, of each host that is not this machine."""

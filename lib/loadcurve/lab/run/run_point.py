@@ -38,36 +38,16 @@ _Clocks = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class LaunchContext:
-    """What all runs of a launch share.
+    """What all runs of a launch share."""
 
-    Attributes
-    ----------
-    here : dict
-        Facts of this machine, see `hosts.facts`.
-    block : str
-        Address block of the networks that the laboratory creates.
-    programs : Programs
-        Paths of programs whose names differ between distributions.
-    remote : mapping of str to Programs
-        ssh URL of each remote host → the same there.
-    logins : mapping of str to Connection
-        ssh URL of each remote host → its connection.
-    public : bool
-        Whether targets that the study names may be public addresses.
-    addresses : mapping of str to str
-        As `check_targets` returned them.
-    judge : callable
-        As in `Feedback`.
-    """
-
-    here: dict[str, Any]
-    block: str
-    programs: Programs
-    remote: Mapping[str, Programs] = field(default_factory=dict)
-    logins: Mapping[str, Connection] = field(default_factory=dict)
-    public: bool = False
-    addresses: Mapping[str, str] = field(default_factory=dict)
-    judge: Callable[..., tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
+    here: dict[str, Any]  # Facts of this machine, see `hosts.facts`
+    block: str  # Address block of the networks that the laboratory creates
+    programs: Programs  # Paths of programs whose names differ between distributions
+    remote: Mapping[str, Programs] = field(default_factory=dict)  # ssh URL of each remote host → the same there
+    logins: Mapping[str, Connection] = field(default_factory=dict)  # ssh URL of each remote host → its connection
+    public: bool = False  # Whether targets that the study names may be public addresses
+    addresses: Mapping[str, str] = field(default_factory=dict)  # As `check_targets` returned them
+    judge: Callable[..., tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())  # As in `Feedback`
 
 
 def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, context: LaunchContext) -> Run:

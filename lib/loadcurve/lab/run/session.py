@@ -44,31 +44,17 @@ _PYTHON = "python3"
 
 @dataclass
 class RunSession:
-    """One run in progress.
+    """One run in progress."""
 
-    Attributes
-    ----------
-    settings, deployment, environment
-        What runs, and on which hosts.
-    folder : pathlib.Path
-        Folder of the run.
-    record : Record
-        What is recorded of the run.
-    stack : contextlib.ExitStack
-        Stops everything in reverse order of start.
-    warm_up_s : float
-        Duration of the warm-up load, in s, which is not counted.
-    servers : dict
-        Name of each service → its executor and its process.
-    """
-
+    # `settings`, `deployment` and `environment`: what runs, and on which hosts.
     settings: StudyFile
     deployment: Deployment
     environment: Environment
     folder: Path
-    record: Record
-    stack: contextlib.ExitStack
-    warm_up_s: float = 0.0
+    record: Record  # What is recorded of the run
+    stack: contextlib.ExitStack  # Stops everything in reverse order of start
+    warm_up_s: float = 0.0  # Duration of the warm-up load, in s, which is not counted
+    # Name of each service → its executor and its process.
     servers: dict[str, tuple[Executor, Started]] = field(default_factory=dict)
 
     @property

@@ -23,44 +23,21 @@ Kind = Literal["capacity", "saturating_size", "stop"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of one search or stop.
+    """Answer of one search or stop."""
 
-    Attributes
-    ----------
-    of : str
-        Variant and levels, as in the names of the runs; empty where the study has only one of each.
-    kind : str
-        ``capacity``, ``saturating_size`` or ``stop``.
-    factor : str
-        Factor that was searched; empty for a stop.
-    quantity : str
-        Name of the quantity in `value`, as in a column: ``throughput_rps``.
-    lower, upper : float or None
-        For a search, the two loads between which the answer lies, in the unit of the factor; for a stop, the ends of
-        the interval of the mean.  None if there is no such end.
-    value : float or None
-        Quantity at the answer; None if unknown.
-    reached : bool
-        Whether the answer is as precise as the study requests.
-    runs : int
-        Number of runs.
-    load_s : float
-        Total duration of their load, in s.
-    warnings : tuple of str
-        Reasons to trust the answer less.
-    """
-
-    of: str
-    kind: Kind
-    factor: str
-    quantity: str
+    of: str  # Variant and levels, as in the names of the runs; empty where the study has only one of each
+    kind: Kind  # `capacity`, `saturating_size` or `stop`
+    factor: str  # Factor that was searched; empty for a stop
+    quantity: str  # Name of the quantity in `value`, as in a column: `throughput_rps`
+    # `lower` and `upper`: for a search, the two loads between which the answer lies, in the unit of the factor; for a
+    # stop, the ends of the interval of the mean.  None if there is no such end.
     lower: float | None
     upper: float | None
-    value: float | None
-    reached: bool
-    runs: int
-    load_s: float
-    warnings: tuple[str, ...]
+    value: float | None  # Quantity at the answer; None if unknown
+    reached: bool  # Whether the answer is as precise as the study requests
+    runs: int  # Number of runs
+    load_s: float  # Total duration of their load, in s
+    warnings: tuple[str, ...]  # Reasons to trust the answer less
 
 
 def answer_of(of: str, kind: Kind, factor: str, quantity: str, result: Result) -> Answer:

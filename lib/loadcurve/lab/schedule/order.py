@@ -135,22 +135,13 @@ def _repeated(
 
 @dataclass(frozen=True)
 class _Arm:
-    """A point under a stop rule.
+    """A point under a stop rule."""
 
-    Attributes
-    ----------
-    state, following
-        State of the search for the mean, and its next trial or result.
-    unknown : int
-        Number of consecutive last runs that failed or did not measure the quantity.
-    background : tuple of (float, float)
-        `Measured.background` of each run.
-    """
-
+    # `state` and `following`: state of the search for the mean, and its next trial or result.
     state: Search
     following: Trial | Result
-    unknown: int = 0
-    background: tuple[tuple[float, float], ...] = ()
+    unknown: int = 0  # Number of consecutive last runs that failed or did not measure the quantity
+    background: tuple[tuple[float, float], ...] = ()  # `Measured.background` of each run
 
     @property
     def goes_on(self) -> bool:

@@ -19,27 +19,15 @@ class Point:
     """One run of a point; points run block by block, in random order within a block.
 
     A block holds each point once, so slow drift of the machine affects all levels equally.
-
-    Attributes
-    ----------
-    run_id : str
-        Name of the run's folder; it is for sorting and reading, and is never parsed.
-    variant : str
-        Variant of the study.
-    levels : dict
-        Place of each factor → its level.
-    repeat, order : int
-        Number of the block, from 1, and of the run, from 0.
-    settings : dict
-        Sections of the study with the settings of this point.
     """
 
-    run_id: str
-    variant: str
-    levels: Mapping[str, Any]
+    run_id: str  # Name of the run's folder; it is for sorting and reading, and is never parsed
+    variant: str  # Variant of the study
+    levels: Mapping[str, Any]  # Place of each factor → its level
+    # `repeat` and `order`: number of the block, from 1, and of the run, from 0.
     repeat: int
     order: int
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # Sections of the study with the settings of this point
 
 
 def plan(study: Study) -> list[Point]:

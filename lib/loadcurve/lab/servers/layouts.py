@@ -22,29 +22,15 @@ LAYOUTS = ("A", "B", "C", "D", "E", "reuseport")
 
 @dataclass(frozen=True)
 class Layout(Section):
-    """A server that listens according to a layout.
+    """A server that listens according to a layout."""
 
-    Attributes
-    ----------
-    name : str
-        Of the service; instances of E get a number after it.
-    letter : str
-        One of `LAYOUTS`.
-    addresses : tuple of str
-        Of the host: D listens on each, the other layouts on the first one.
-    port : int
-        The only or, in E, the first one.
-    workers : int
-        Number of processes; C always has one.
-    response, process, serving
-        As of `Nginx`; the workers of `process` are those of the layout.
-    """
-
-    name: str
-    letter: Annotated[str, Check(lambda name, letter: check_choice(name, letter, LAYOUTS))]
+    name: str  # Of the service; instances of E get a number after it
+    letter: Annotated[str, Check(lambda name, letter: check_choice(name, letter, LAYOUTS))]  # One of `LAYOUTS`
+    # Of the host: D listens on each, the other layouts on the first one.
     addresses: Annotated[tuple[str, ...], Check(check_address)]
-    port: int
-    workers: Workers
+    port: int  # The only or, in E, the first one
+    workers: Workers  # Number of processes; C always has one
+    # `response`, `process` and `serving`: as of `Nginx`; the workers of `process` are those of the layout.
     response: Response = field(default_factory=Text)
     process: Process = field(default_factory=Process)
     serving: Serving = field(default_factory=Serving)

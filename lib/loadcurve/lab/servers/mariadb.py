@@ -20,30 +20,15 @@ Rows = Annotated[int, Range(1, 1_000_000)]
 
 @dataclass(frozen=True)
 class MariaDb(Section):
-    """A database server.
+    """A database server."""
 
-    Attributes
-    ----------
-    name : str
-        Of the service.
-    rows : int
-        Rows of its table ``lab.items``: ``id`` from 1 on, and ``name``.
-    connections : int
-        ``max_connections``.
-    buffer_mib : int
-        Size of the buffer pool; by default far larger than the table, so that reads come from memory.
-    listen : Endpoint or None
-        Where it listens besides its socket.
-    program : str
-        Its name, or its absolute path.
-    """
-
-    name: Annotated[str, Check(check_name)]
-    rows: Rows = 1000
-    connections: Annotated[int, Range(1, 10_000)] = 151
+    name: Annotated[str, Check(check_name)]  # Of the service
+    rows: Rows = 1000  # Rows of its table `lab.items`: `id` from 1 on, and `name`
+    connections: Annotated[int, Range(1, 10_000)] = 151  # `max_connections`
+    # Size of the buffer pool; by default far larger than the table, so that reads come from memory.
     buffer_mib: Annotated[int, Range(5, 65_536)] = 128
-    listen: Annotated[Endpoint | None, Check(check_endpoint)] = None
-    program: Annotated[str, Check(check_program)] = "mariadbd"
+    listen: Annotated[Endpoint | None, Check(check_endpoint)] = None  # Where it listens besides its socket
+    program: Annotated[str, Check(check_program)] = "mariadbd"  # Its name, or its absolute path
 
     @property
     def socket(self) -> str:

@@ -69,34 +69,18 @@ class Serving(Section):
 
 @dataclass(frozen=True)
 class Nginx:
-    """A web server.
+    """A web server."""
 
-    Attributes
-    ----------
-    name : str
-        Of the service.
-    listens : tuple of Endpoint
-        Where it listens; the first one is its URL.
-    response : Response
-        What it responds with; a delay needs nginx's echo module.
-    process, serving
-        How it runs and sends.
-    wildcard : bool
-        Whether it listens on all addresses of the host instead of those of `listens`; only on hosts in namespaces.
-    reuseport : bool
-        Whether each worker has its own listening socket.
-    status : Endpoint or None
-        Where it serves its counters (stub_status).
-    """
-
-    name: str
-    listens: tuple[Endpoint, ...]
-    response: Response = field(default_factory=Text)
+    name: str  # Of the service
+    listens: tuple[Endpoint, ...]  # Where it listens; the first one is its URL
+    response: Response = field(default_factory=Text)  # What it responds with; a delay needs nginx's echo module
+    # `process` and `serving`: how it runs and sends.
     process: Process = field(default_factory=Process)
     serving: Serving = field(default_factory=Serving)
+    # Whether it listens on all addresses of the host instead of those of `listens`; only on hosts in namespaces.
     wildcard: bool = False
-    reuseport: bool = False
-    status: Endpoint | None = None
+    reuseport: bool = False  # Whether each worker has its own listening socket
+    status: Endpoint | None = None  # Where it serves its counters (stub_status)
 
     def __post_init__(self) -> None:
         check_name("name", self.name)

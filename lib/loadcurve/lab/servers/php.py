@@ -103,24 +103,13 @@ Children = Annotated[int, Range(1, 1000)]
 
 @dataclass(frozen=True)
 class PhpFpm(Section):
-    """PHP's process manager with a fixed number of workers.
+    """PHP's process manager with a fixed number of workers."""
 
-    Attributes
-    ----------
-    name : str
-        Of the service.
-    children : int
-        ``pm.max_children``: number of requests that it handles at the same time.
-    program : str
-        Its name, or its absolute path; Debian's has its version in the name.
-    extensions : str
-        Absolute path of the folder with its extensions.
-    """
-
-    name: Annotated[str, Check(check_name)]
-    children: Children
+    name: Annotated[str, Check(check_name)]  # Of the service
+    children: Children  # `pm.max_children`: number of requests that it handles at the same time
+    # Its name, or its absolute path; Debian's has its version in the name.
     program: Annotated[str, Check(check_program)]
-    extensions: Annotated[str, Check(check_path)]
+    extensions: Annotated[str, Check(check_path)]  # Absolute path of the folder with its extensions
 
     @property
     def socket(self) -> str:

@@ -13,39 +13,19 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Service:
-    """A process to start in a run's folder.
+    """A process to start in a run's folder."""
 
-    Attributes
-    ----------
-    name : str
-        Its own among the services of a run: letters, digits and ``-``.  Its files and streams begin with it.
-    tool : str
-        Name of its `Tool`.
-    argv : tuple of str
-        The command, run in the run's folder; no shell reads a value of a study.
-    files : mapping of str to str
-        Name of each file in the run's folder → its text, written before the start and kept with the run.
-    folders : tuple of str
-        Made empty in the run's folder before the start, and removed after the end with all that is in them.
-    env : mapping of str to str
-        Set beyond `tools.environment`.
-    url : str
-        Where it responds when it is ready; empty for a process without a URL.
-    stop : str
-        Signal that ends it cleanly.
-    program : str
-        Name or path of the program itself, where it is not the first word of `argv`.
-    """
-
-    name: str
+    name: str  # Unique among the services of a run: letters, digits and `-`.  Its files and streams begin with it.
     tool: str
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # The command, run in the run's folder; no shell reads a value of a study
+    # Name of each file in the run's folder → its text, written before the start and kept with the run.
     files: Mapping[str, str] = field(default_factory=dict)
+    # Made empty in the run's folder before the start, and removed after the end with all that is in them.
     folders: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    url: str = ""
-    stop: str = "TERM"
-    program: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)  # Set beyond `tools.environment`
+    url: str = ""  # Where it responds when it is ready; empty for a process without a URL
+    stop: str = "TERM"  # Signal that ends it cleanly
+    program: str = ""  # Name or path of the program itself, where it is not the first word of `argv`
 
 
 def packed(service: Service, folder: Path) -> str:

@@ -20,21 +20,14 @@ _PATH = re.compile(r"/[A-Za-z0-9._+/-]+")
 class Endpoint:
     """Where a server listens.
 
-    Attributes
-    ----------
-    address : str
-        IPv4 address of one host; not a wildcard, which is no place to ask.
-    port : int
-        1–65535.
-
     Examples
     --------
     >>> str(Endpoint("10.99.0.2", 8080))
     '10.99.0.2:8080'
     """
 
-    address: str
-    port: int
+    address: str  # IPv4 address of one host; not a wildcard, which is no place to ask
+    port: int  # 1–65535
 
     def __post_init__(self) -> None:
         check_address("address", self.address)

@@ -38,24 +38,12 @@ class WebSection(Section):
 
 @dataclass(frozen=True)
 class WebServer:
-    """A web server that sends files, on its host.
+    """A web server that sends files, on its host."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the service.
-    listen : Endpoint
-        Where it listens.
-    settings : WebSection
-        What it sends, and how.
-    connections : int
-        Largest number of concurrent connections to expect.
-    """
-
-    name: str
-    listen: Endpoint
-    settings: WebSection = field(default_factory=WebSection)
-    connections: int = 512
+    name: str  # Name of the service
+    listen: Endpoint  # Where it listens
+    settings: WebSection = field(default_factory=WebSection)  # What it sends, and how
+    connections: int = 512  # Largest number of concurrent connections to expect
 
     def __post_init__(self) -> None:
         check_name("name", self.name)

@@ -25,24 +25,12 @@ from loadcurve.study import Study
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a section, for readers.
+    """A key of a section, for readers."""
 
-    Attributes
-    ----------
-    name : str
-        As a study file writes it.
-    meaning : str
-        Its description, as Markdown in one line.
-    field : dataclasses.Field
-        Its default.
-    hint : type
-        Its type, with annotations.
-    """
-
-    name: str
-    meaning: str
-    field: Field
-    hint: Any
+    name: str  # As a study file writes it
+    meaning: str  # Its description, as Markdown in one line
+    field: Field  # Its default
+    hint: Any  # Its type, with annotations
 
     @property
     def required(self) -> bool:

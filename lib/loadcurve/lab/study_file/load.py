@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -81,7 +82,7 @@ class LoadSection(Section):
     """Whether the tool writes a line for each request, where it can (ab, h2load); this costs the generator time."""
 
     path: Annotated[str, Check(check_path), Field(json_schema_extra={"pattern": "^/"})] = "/"
-    """Path of each request, beginning with ``/``."""
+    """Path of each request, beginning with ``/``; a path in `server.url` comes before it."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         known = {error.name for error in self._broken_types()}
@@ -94,7 +95,11 @@ class LoadSection(Section):
 
     def of(self, root: str, clients: int = 1) -> Load:
         """Return the load of all clients on a server's root, with one process of each counted."""
-        return self._of(f"{root.rstrip('/')}{self.path}", clients)
+        return self._of(self.url_of(root), clients)
+
+    def url_of(self, root: str) -> str:
+        """Return the URL of each request to a server; the root of one that already runs may itself have a path."""
+        return root if self.path == "/" and urlsplit(root).path else f"{root.rstrip('/')}{self.path}"
 
     def _of(self, url: str, clients: int = 1) -> Load:
         load = Load(

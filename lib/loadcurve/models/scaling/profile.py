@@ -187,7 +187,8 @@ def find_profile(fit: Fit, quantity: str) -> Estimate:
     if limit <= NO_SCATTER * (fit.throughput_rps**2 @ fit.weights) and not np.isnan(value):
         alike = (*fit.warnings, "the law goes through every point: no scatter was measured, the interval has no width")
         return Estimate(value, value, value, fit.level, method, alike)
-    return Estimate(value, *_profile(fit, quantity).interval(value, limit), fit.level, method, fit.warnings)
+    profile = Profile(quantity, fit.connections, fit.throughput_rps, fit.weights)
+    return Estimate(value, *profile.interval(value, limit), fit.level, method, fit.warnings)
 
 
 def sum_limit(squares: float, degrees: int, level: float) -> float:
@@ -208,7 +209,3 @@ def _limit(fit: Fit) -> float:
     """Sum of squares up to which a value belongs to the interval."""
     least = float(((fit.throughput_rps - fit.predict(fit.connections)) ** 2) @ fit.weights)
     return sum_limit(least, fit.degrees_of_freedom, fit.level)
-
-
-def _profile(fit: Fit, quantity: str) -> Profile:
-    return Profile(quantity, fit.connections, fit.throughput_rps, fit.weights)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import tables
 from loadcurve.errors import ParseError
@@ -168,9 +169,7 @@ def test_ethtool_with_remarks():
     ("text", "line"), [("", 1), (NIC.replace("900", "9o0"), 3), (NIC.replace("7", "9" * 21), 2), ("hello\n", 1)]
 )
 def test_ethtool_refuses(text, line):
-    with pytest.raises(ParseError) as raised:
-        parse_ethtool(text)
-    assert raised.value.line == line
+    assert refused_line(parse_ethtool, text) == line
 
 
 def test_ip_with_addresses_details_and_functions():
@@ -206,9 +205,7 @@ def test_a_cut_of_ip():
     [("", 1), (LINK.replace("100  ", "1x0  "), 4), (LINK.replace("    100        2 ", "    100  "), 4)],
 )
 def test_ip_refuses(text, line):
-    with pytest.raises(ParseError) as raised:
-        parse_ip_link(text)
-    assert raised.value.line == line
+    assert refused_line(parse_ip_link, text) == line
 
 
 def test_json_of_ip():

@@ -390,14 +390,6 @@ def test_interrupted():
     assert (run.status, run.requests) == ("interrupted", 200)
 
 
-@pytest.mark.parametrize("prefix", ["# ", "> ", "bench_1  | ", "    ", "[2022/9/23 15:43:47] "])
-def test_prefixes(prefix):
-    text = "".join(f"{prefix}{line}\n" for line in SLEEP.split("\n"))
-    parsed = parse(text)
-    assert parsed.tables["runs"].throughput_rps.tolist() == [94.43]
-    assert len(parsed.tables["latency"]) == 9
-
-
 def test_lines_that_a_web_page_broke():
     text = SLEEP.replace("Server Port:            80", "Server  \nPort:             \n80")
     text = text.replace("Transfer rate:          ", "Transfer rate:           \n").replace(

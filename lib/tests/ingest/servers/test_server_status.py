@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from refused import refused_line
 
 from loadcurve import tables
 from loadcurve.errors import ParseError
@@ -95,9 +96,7 @@ def test_modules_add_lines():
     ],
 )
 def test_refused(text, line):
-    with pytest.raises(ParseError) as raised:
-        parse_server_status(text)
-    assert raised.value.line == line
+    assert refused_line(parse_server_status, text) == line
 
 
 def test_error_logs():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -50,9 +51,7 @@ def test_addresses(local, address, port):
     "wrong", ["198.18.0.3", "198.18.0.256:80", "198.18.3:80", "198.18.0.1x:80", "h:80", "1.2.3.4:8x"]
 )
 def test_refused_addresses(wrong):
-    with pytest.raises(ParseError) as raised:
-        connections(f"{HEADER}{ROW}ESTAB 0 0 {wrong} 10.0.0.1:80\n{ROW}")
-    assert raised.value.line == 3
+    assert refused_line(connections, f"{HEADER}{ROW}ESTAB 0 0 {wrong} 10.0.0.1:80\n{ROW}") == 3
 
 
 STATES = [
@@ -64,9 +63,7 @@ STATES = [
 def test_states():
     text = HEADER + "".join(f"{state} 0 0 10.0.0.1:80 10.0.0.2:1024\n" for state in STATES)
     assert connections(text)["state"].tolist() == STATES
-    with pytest.raises(ParseError) as raised:
-        connections(text.replace("LAST-ACK", "LOST-ACK"))
-    assert raised.value.line == 10
+    assert refused_line(connections, text.replace("LAST-ACK", "LOST-ACK")) == 10
 
 
 @pytest.mark.parametrize(
@@ -88,9 +85,7 @@ def test_rows_must_have_the_columns_of_the_header():
     with pytest.raises(ParseError) as raised:
         connections(HEADER + ROW + ROW.replace("TIME-WAIT ", ""))
     assert raised.value.line == 3
-    with pytest.raises(ParseError) as raised:
-        connections(HEADER.replace("State ", "") + ROW)
-    assert raised.value.line == 2
+    assert refused_line(connections, HEADER.replace("State ", "") + ROW) == 2
     both = connections(HEADER + ROW + HEADER.replace("State ", "") + ROW.replace("TIME-WAIT ", ""))
     assert both["state"].isna().tolist() == [False, True]
 
@@ -119,9 +114,7 @@ def test_processes(users):
     on_the_next = connections(f"{HEADER}{ROW}{ROW}    {users} ino:5\n{ROW}")
     assert on_the_next["process"].isna().tolist() == [True, False, True]
     for wrong in (users.replace(",", ",x", 1), users[:-1]):
-        with pytest.raises(ParseError) as raised:
-            parse_ss_connections(f"{HEADER}{ROW}{ROW.rstrip()} {wrong}\n")
-        assert raised.value.line == 3
+        assert refused_line(parse_ss_connections, f"{HEADER}{ROW}{ROW.rstrip()} {wrong}\n") == 3
 
 
 def test_a_queue_below_0_is_missing():

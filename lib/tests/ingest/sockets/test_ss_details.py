@@ -6,6 +6,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
+from refused import refused_line
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
@@ -41,9 +42,7 @@ def test_a_timer_without_time():
 def test_refused_timers(text):
     with pytest.raises(ValueError, match="a time such as"):
         timer_s(text)
-    with pytest.raises(ParseError) as raised:
-        read(f"timer:(on,{text},0)")
-    assert raised.value.line == 3
+    assert refused_line(read, f"timer:(on,{text},0)") == 3
 
 
 @given(st.integers(1, 2**31 - 1))
@@ -126,9 +125,7 @@ def test_a_counter_run_over_is_missing(token):
     ],
 )  # fmt: skip
 def test_refused_tokens(token):
-    with pytest.raises(ParseError) as raised:
-        read(f"cubic {token}" if token[0] != "c" else token)
-    assert raised.value.line == 3
+    assert refused_line(read, f"cubic {token}" if token[0] != "c" else token) == 3
 
 
 def test_details_need_their_socket():

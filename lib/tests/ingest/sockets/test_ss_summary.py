@@ -4,6 +4,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -90,9 +91,7 @@ def test_local_times_need_their_zone():
 )
 def test_refused_times(line):
     for text in (SUMMARY, LIST):
-        with pytest.raises(ParseError) as raised:
-            parse_ss(f"{text}{line}\n{text}")
-        assert raised.value.line == text.count("\n") + 1
+        assert refused_line(parse_ss, f"{text}{line}\n{text}") == text.count("\n") + 1
 
 
 def test_a_collector_s_comment_is_no_time():
@@ -157,9 +156,7 @@ def test_refused_summaries(right, wrong, line):
 
 @pytest.mark.parametrize("text", ["", "\n", "Tot", "ss: command not found\n", "1795214067\n"])
 def test_nothing_there(text):
-    with pytest.raises(ParseError) as raised:
-        parse_ss_summary(text)
-    assert raised.value.line == 1
+    assert refused_line(parse_ss_summary, text) == 1
 
 
 def test_lists_and_summaries_share_their_times():

@@ -6,9 +6,9 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 from sysstat_mutations import damaged, long_lines, survives
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse, sniff
 from loadcurve.ingest.sysstat.mpstat import parse_mpstat
 from loadcurve.ingest.sysstat.mpstat_json import parse_mpstat_json
@@ -106,9 +106,7 @@ def test_topology_nodes_and_whole_percentages():
     ],
 )
 def test_refused(text, line):
-    with pytest.raises(ParseError) as raised:
-        parse_mpstat(text)
-    assert raised.value.line == line
+    assert refused_line(parse_mpstat, text) == line
 
 
 def test_a_cut_document_keeps_its_whole_intervals():

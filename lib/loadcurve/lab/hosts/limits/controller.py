@@ -14,18 +14,10 @@ NONE = "no cgroup with a cpu controller is writable here"
 
 @dataclass(frozen=True)
 class Controller:
-    """A hierarchy of control groups that limits CPU time, and the folder in which a group can be created.
+    """A hierarchy of control groups that limits CPU time, and the folder in which a group can be created."""
 
-    Attributes
-    ----------
-    version : int
-        1 or 2.
-    folder : pathlib.Path
-        Folder in which the group is created.
-    """
-
-    version: int
-    folder: Path
+    version: int  # 1 or 2
+    folder: Path  # Folder in which the group is created
 
     def settings(self, quota: float) -> tuple[str, ...]:
         """Return the settings for a quota in processors, each as ``FILE=VALUE``.

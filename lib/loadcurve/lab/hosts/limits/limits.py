@@ -27,14 +27,6 @@ _CAP_SYS_RESOURCE = 24  # linux/capability.h
 class Limits:
     """Limits of a host's commands; a host without limits has those of this process.
 
-    Attributes
-    ----------
-    open_files : int or None
-        Of each process: ``ulimit -n``, soft and hard, 16–2³⁰.
-    cpu_quota : float or None
-        CPU time of all commands of the host together, in processors, 0.01–1024.  It is granted per 100 ms: once it is
-        used up, commands wait for the next period, so a response may take 100 ms longer than on a slower processor.
-
     Examples
     --------
     >>> Limits(cpu_quota=0)
@@ -42,7 +34,9 @@ class Limits:
     loadcurve.errors.ValueRuleError: cpu_quota must be a number of 0.01 to 1024, got 0
     """
 
-    open_files: int | None = None
+    open_files: int | None = None  # Of each process: `ulimit -n`, soft and hard, 16–2³⁰
+    # CPU time of all commands of the host together, in processors, 0.01–1024.  It is granted per 100 ms: once it is
+    # used up, commands wait for the next period, so a response may take 100 ms longer than on a slower processor.
     cpu_quota: float | None = None
 
     def __post_init__(self):
@@ -63,20 +57,12 @@ class Prefix:
     ``ip netns exec`` mounts another ``/sys``, in which there are no control groups: they are entered before it.  So
     ``replace(host, prefix=(*prefix.argv, *host.prefix))`` is the host for servers and generators, and `host` remains
     the one for monitors.
-
-    Attributes
-    ----------
-    argv : tuple of str
-        Before the command, run in the run's folder; empty where there are no limits.
-    files : mapping of str to str
-        Name of each file in the run's folder → its text, written before the start.
-    group : str
-        Path of the control group; empty where there is none.
     """
 
-    argv: tuple[str, ...] = ()
+    argv: tuple[str, ...] = ()  # Before the command, run in the run's folder; empty where there are no limits
+    # Name of each file in the run's folder → its text, written before the start.
     files: Mapping[str, str] = field(default_factory=dict)
-    group: str = ""
+    group: str = ""  # Path of the control group; empty where there is none
 
 
 def why_not(limits: Limits) -> str:

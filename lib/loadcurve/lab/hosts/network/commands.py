@@ -18,20 +18,11 @@ _FAILED_LINE = re.compile(r"^Command failed -:([0-9]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Invocation:
-    """A tool with its argv and its standard input.
-
-    Attributes
-    ----------
-    argv : tuple of str
-        The command.
-    stdin : str
-        Its standard input: the lines of a batch.
-    stays : bool
-        Whether it keeps running as long as the resource that it creates; `run_together` runs only tools that end.
-    """
+    """A tool with its argv and its standard input."""
 
     argv: tuple[str, ...]
-    stdin: str = ""
+    stdin: str = ""  # Standard input: the lines of a batch
+    # Whether it keeps running as long as the resource that it creates; `run_together` runs only tools that end.
     stays: bool = False
 
 

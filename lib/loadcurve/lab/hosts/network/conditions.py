@@ -107,18 +107,12 @@ class LinkConditions(Section):
 
 @dataclass(frozen=True)
 class HostSettings:
-    """Kernel settings of a host.
+    """Kernel settings of a host."""
 
-    Attributes
-    ----------
-    congestion_control : str
-        ``reno`` unless a study sets another one: bbr, the default of some kernels, sends responses of more than
-        one segment four to nine times slower over veth.
-    sysctls : mapping of str to str
-        Settings of this host alone, their names among `SYSCTLS`, their values numbers.
-    """
-
+    # `reno` unless a study sets another one: bbr, the default of some kernels, sends responses of more than one segment
+    # four to nine times slower over veth.
     congestion_control: str = "reno"
+    # Settings of this host alone, their names among `SYSCTLS`, their values numbers.
     sysctls: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):

@@ -36,15 +36,10 @@ class Ledger:
     ----------
     folder : pathlib.Path, optional
         Folder of the file; the user's runtime folder by default.
-
-    Attributes
-    ----------
-    tag : str
-        ``lc`` and six random digits: every name of this launch begins with it.
     """
 
     def __init__(self, folder: Path | None = None):
-        self.tag = f"lc{secrets.token_hex(3)}"
+        self.tag = f"lc{secrets.token_hex(3)}"  # `lc` and six random digits: every name of this launch begins with it
         self._pid = os.getpid()
         self._resources: list[Resource] = []
         started = process_state(self._pid)[1]

@@ -29,17 +29,10 @@ class Resource:
 
     Whatever is in a network namespace is removed with it (links, bridges, queueing disciplines, tables, processes), and
     a queueing discipline with its link, so those need no entry.
-
-    Attributes
-    ----------
-    kind : str
-        ``namespace``; ``link``, ``nft_table`` outside of namespaces; ``cgroup``; ``folder``.
-    name : str
-        Name of a namespace or link; ``FAMILY NAME`` of a table; absolute path of a cgroup or folder.
     """
 
-    kind: str
-    name: str
+    kind: str  # `namespace`; `link`, `nft_table` outside of namespaces; `cgroup`; `folder`
+    name: str  # Name of a namespace or link; `FAMILY NAME` of a table; absolute path of a cgroup or folder
 
     def __str__(self) -> str:
         return f"{self.kind.replace('_', ' ')} {self.name}"

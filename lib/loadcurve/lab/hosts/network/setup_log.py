@@ -16,18 +16,12 @@ NAME = "hosts.json"
 
 @dataclass
 class SetupLog:
-    """Commands that created the hosts of a run.
+    """Commands that created the hosts of a run."""
 
-    Attributes
-    ----------
-    before, after : list of Invocation
-        Commands that create the hosts and commands that remove them, in order.
-    files : dict of str to str
-        Files that the commands need, written to the run's folder: name → text.
-    """
-
+    # `before` and `after`: commands that create the hosts and commands that remove them, in order.
     before: list[Invocation] = field(default_factory=list)
     after: list[Invocation] = field(default_factory=list)
+    # Files that the commands need, written to the run's folder: name → text.
     files: dict[str, str] = field(default_factory=dict)
 
     def note(self, made: Iterable[Invocation]) -> list[Invocation]:

@@ -18,20 +18,11 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,6}")
 
 @dataclass(frozen=True)
 class Interface:
-    """A host's end of a link.
+    """A host's end of a link."""
 
-    Attributes
-    ----------
-    network : str
-        Network that the interface is attached to.
-    name : str
-        Name of the interface on the host: ``eth0``, ``eth1``.
-    addresses : tuple of str
-        Addresses with the prefix length of the network; the first is the primary address of the host.
-    """
-
-    network: str
-    name: str
+    network: str  # Network that the interface is attached to
+    name: str  # Name of the interface on the host: `eth0`, `eth1`
+    # Addresses with the prefix length of the network; the first is the primary address of the host.
     addresses: tuple[str, ...]
 
     def __post_init__(self):
@@ -44,25 +35,14 @@ class Interface:
 
 @dataclass(frozen=True)
 class Node:
-    """A host of a topology.
+    """A host of a topology."""
 
-    Attributes
-    ----------
-    name, role : str
-        Name and role of the host, such as ``S2`` and ``S``; the role is C, LB or S.
-    interfaces : tuple of Interface
-        Interfaces of the host; the first one is on the network of the clients.
-    gateway : str
-        Default gateway; empty for none.
-    forwards : bool
-        Whether the host forwards packets that are not addressed to it, as an L4 balancer does.
-    """
-
+    # `name` and `role`: name and role of the host, such as `S2` and `S`; the role is C, LB or S.
     name: str
     role: str
-    interfaces: tuple[Interface, ...]
-    gateway: str = ""
-    forwards: bool = False
+    interfaces: tuple[Interface, ...]  # Interfaces of the host; the first one is on the network of the clients
+    gateway: str = ""  # Default gateway; empty for none
+    forwards: bool = False  # Whether the host forwards packets that are not addressed to it, as an L4 balancer does
 
     def __post_init__(self):
         _check_names(self.name)
@@ -79,18 +59,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Topology:
-    """Hosts and the networks that connect them.
+    """Hosts and the networks that connect them."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the topology, such as ``client_server``.
-    nodes : tuple of Node
-        Hosts; empty for loopback.
-    """
-
-    name: str
-    nodes: tuple[Node, ...] = ()
+    name: str  # Name of the topology, such as `client_server`
+    nodes: tuple[Node, ...] = ()  # Hosts; empty for loopback
 
     def __post_init__(self):
         for what, all_of_them in (

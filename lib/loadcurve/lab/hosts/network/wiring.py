@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions
-from loadcurve.lab.hosts.network.topology import Interface, Node, Topology
+from loadcurve.lab.hosts.network.topology import Node, Topology
 
 Links = Mapping[tuple[str, str], LinkConditions]
 
@@ -77,7 +77,9 @@ def host_lines(node: Node, links: Links, settings: HostSettings, ipv6: bool) -> 
         lines += [f"address add {address} dev {i.name}" for address in i.addresses]
         lines += _up(i.name, links[node.name, i.network].mtu, ipv6)
         if by_route:
-            lines.append(f"route change {_subnet(i)} dev {i.name} proto kernel scope link src {_first(i)}{by_route}")
+            address = ipaddress.ip_interface(i.addresses[0])
+            route = f"route change {address.network} dev {i.name} proto kernel scope link src {address.ip}"
+            lines.append(route + by_route)
     if node.gateway:
         lines.append(f"route add default via {node.gateway}{by_route}")
     return "".join(f"{line}\n" for line in lines)
@@ -116,11 +118,3 @@ def _up(device: str, mtu: int, ipv6: bool) -> list[str]:
     # A device with an MTU below the minimum of IPv6 (RFC 8200, section 5) has no IPv6 and rejects the option.
     quiet = [f"link set dev {device} addrgenmode none"] if ipv6 and mtu >= _LEAST_IPV6_MTU else []
     return [*quiet, f"link set dev {device} mtu {mtu} txqueuelen {_TAP_QUEUE_PACKETS} up"]
-
-
-def _subnet(interface: Interface) -> str:
-    return str(ipaddress.ip_interface(interface.addresses[0]).network)
-
-
-def _first(interface: Interface) -> str:
-    return interface.addresses[0].partition("/")[0]

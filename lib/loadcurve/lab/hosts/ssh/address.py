@@ -16,19 +16,12 @@ _RULE = "ssh://USER@HOST or ssh://USER@HOST:PORT"
 
 @dataclass(frozen=True)
 class Address:
-    """Address of an ssh login: host, user and port.
+    """Address of an ssh login: host, user and port."""
 
-    Attributes
-    ----------
-    user, host : str
-        The host is a name, an alias of the user's ssh configuration, or an IP address.
-    port : int or None
-        None for the port in the user's ssh configuration, or 22 if it names none.
-    """
-
+    # `user` and `host`: the host is a name, an alias of the user's ssh configuration, or an IP address.
     user: str
     host: str
-    port: int | None = None
+    port: int | None = None  # None for the port in the user's ssh configuration, or 22 if it names none
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -13,36 +13,22 @@ from loadcurve.errors import ValueRuleError
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request to a host and its response, with times in ns.
+    """A request to a host and its response, with times in ns."""
 
-    Attributes
-    ----------
-    asked_ns, answered_ns : tuple of int
-        Monotonic and wall clock of this machine, before the request and after the response.
-    read_ns : tuple of int
-        Monotonic and wall clock of the host, between the two.
-    """
-
+    # `asked_ns` and `answered_ns`: monotonic and wall clock of this machine, before the request and after the response.
     asked_ns: tuple[int, int]
-    read_ns: tuple[int, int]
+    read_ns: tuple[int, int]  # Monotonic and wall clock of the host, between the two
     answered_ns: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Offset:
-    """Clocks of a host minus those of this machine, at the instant of the exchange.
+    """Clocks of a host minus those of this machine, at the instant of the exchange."""
 
-    Attributes
-    ----------
-    monotonic_ns, wall_ns : int
-        Offset of the monotonic clock and of the wall clock.
-    bound_ns : int
-        Largest possible error of each offset.
-    """
-
+    # `monotonic_ns` and `wall_ns`: offset of the monotonic clock and of the wall clock.
     monotonic_ns: int
     wall_ns: int
-    bound_ns: int
+    bound_ns: int  # Largest possible error of each offset
 
 
 def offset_of(exchanges: Iterable[Exchange]) -> Offset:

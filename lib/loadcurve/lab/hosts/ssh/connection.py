@@ -52,16 +52,10 @@ _MAX_BYTES = 16 * 1024 * 1024
 
 
 class Connection:
-    """A logged-in ssh connection to a host, created by `connected`.
-
-    Attributes
-    ----------
-    url : str
-        URL of the host as written in the study.
-    """
+    """A logged-in ssh connection to a host, created by `connected`."""
 
     def __init__(self, url: str, control: Path, master: subprocess.Popen, words: IO[bytes], prefix: tuple[str, ...]):
-        self.url = url
+        self.url = url  # URL of the host as written in the study
         self._control, self._master, self._words, self._prefix = control, master, words, prefix
         self._host = parse_url(url).host
         self._numbers, self._base, self._keeper, self._greeted = 0, "", 0, 0

@@ -41,30 +41,14 @@ class _Session(Started):
 
 @dataclass(frozen=True)
 class RemoteExecutor:
-    """Executes commands on a remote host, with the methods of `Executor`.
+    """Executes commands on a remote host, with the methods of `Executor`."""
 
-    Attributes
-    ----------
-    host : Host
-        Its name, address and processors.
-    folder : pathlib.Path
-        The run's folder on this machine.
-    connection : Connection
-        Connection to the host.
-    path : str
-        Path of the executor's own folder on the host.
-    offset : Offset
-        Offset of the host's clocks from this machine's clocks, measured when the executor was created.
-    streams : set of str
-        Files of the run that hold the output of commands on the host.
-    """
-
-    host: Host
-    folder: Path
-    connection: Connection
-    path: str
-    offset: Offset
-    streams: set[str] = field(default_factory=set)
+    host: Host  # Its name, address and processors
+    folder: Path  # The run's folder on this machine
+    connection: Connection  # Connection to the host
+    path: str  # Path of the executor's own folder on the host
+    offset: Offset  # Offset of the host's clocks from this machine's clocks, measured when the executor was created
+    streams: set[str] = field(default_factory=set)  # Files of the run that hold the output of commands on the host
     is_here: ClassVar[bool] = False
 
     @property

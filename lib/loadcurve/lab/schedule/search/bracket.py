@@ -93,25 +93,14 @@ class Bracket(Section):
 
 @dataclass(frozen=True)
 class Ends:
-    """Current state of a search.
+    """Current state of a search."""
 
-    Attributes
-    ----------
-    tallies : tuple of Tally
-        Tallies of all loads tried, sorted from the side where the objective is kept.
-    kept, broken : Tally or None
-        Last kept load before the first broken load, and that broken load.
-    flaky : tuple of Tally
-        Loads between the two.
-    shortest_s : float
-        Shortest duration of further trials, in s.
-    """
-
-    tallies: tuple[Tally, ...]
+    tallies: tuple[Tally, ...]  # Tallies of all loads tried, sorted from the side where the objective is kept
+    # `kept` and `broken`: last kept load before the first broken load, and that broken load.
     kept: Tally | None
     broken: Tally | None
-    flaky: tuple[Tally, ...]
-    shortest_s: float
+    flaky: tuple[Tally, ...]  # Loads between the two
+    shortest_s: float  # Shortest duration of further trials, in s
 
 
 def ends_of(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:

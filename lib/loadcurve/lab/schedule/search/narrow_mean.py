@@ -17,19 +17,6 @@ class NarrowMean:
     The `value` of each `Observation` is the measured quantity.  In the `Result`, ``lower`` and ``upper`` are the
     interval, and ``value`` is the mean of that quantity.
 
-    Attributes
-    ----------
-    load, duration_s : float
-        Load and duration of every trial; the duration in s.
-    rule : callable
-        Values so far and `half_width_ratio` → a table whose last row has ``mean, lo, hi, half_width_ratio, stop``:
-        `loadcurve.stats.summarise_stopping`, with its minimum number of repeats.  The caller passes it, because the
-        laboratory must not import the statistics.
-    half_width_ratio : float
-        Requested half width of the interval relative to the mean, > 0: 0.02 for ± 2 %.
-    most_trials : int
-        Largest number of trials, >= 2; the search then ends with its current interval.
-
     Examples
     --------
     >>> from loadcurve.lab.schedule.search import Observation, Trial, begin, step
@@ -42,11 +29,15 @@ class NarrowMean:
     (5800.0, 10, True)
     """
 
+    # `load` and `duration_s`: load and duration of every trial; the duration in s.
     load: float
     duration_s: float
+    # Values so far and `half_width_ratio` → a table whose last row has `mean, lo, hi, half_width_ratio, stop`:
+    # `loadcurve.stats.summarise_stopping`, with its minimum number of repeats.  The caller passes it, because the
+    # laboratory must not import the statistics.
     rule: Callable[[Sequence[float], float], pd.DataFrame]
-    half_width_ratio: float = 0.02
-    most_trials: int = 50
+    half_width_ratio: float = 0.02  # Requested half width of the interval relative to the mean, > 0: 0.02 for ± 2 %
+    most_trials: int = 50  # Largest number of trials, >= 2; the search then ends with its current interval
 
     def __post_init__(self):
         for name in ("load", "duration_s", "half_width_ratio"):

@@ -15,70 +15,37 @@ from loadcurve.errors import ValueRuleError
 
 @dataclass(frozen=True)
 class Trial:
-    """A run that a search requests.
+    """A run that a search requests."""
 
-    Attributes
-    ----------
-    load : float
-        Load of the run: connections, an offered rate or a response size, depending on the goal.
-    duration_s : float
-        Duration of the generator's load, in whole s, because wrk accepts no fractions.
-    """
-
-    load: float
-    duration_s: float
+    load: float  # Load of the run: connections, an offered rate or a response size, depending on the goal
+    duration_s: float  # Duration of the generator's load, in whole s, because wrk accepts no fractions
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Measured outcome of a trial.
+    """Measured outcome of a trial."""
 
-    Attributes
-    ----------
-    load, duration_s : float
-        As in the requested `Trial`.
-    value : float
-        Measured quantity that the goal defines.
-    kept : bool or None
-        Whether the objective was kept; `Capacity` requires it, the other goals ignore it.
-    """
-
+    # `load` and `duration_s`: as in the requested `Trial`.
     load: float
     duration_s: float
-    value: float
-    kept: bool | None = None
+    value: float  # Measured quantity that the goal defines
+    kept: bool | None = None  # Whether the objective was kept; `Capacity` requires it, the other goals ignore it
 
 
 @dataclass(frozen=True)
 class Result:
-    """Result of a search, an interval.
+    """Result of a search, an interval."""
 
-    Attributes
-    ----------
-    lower, upper : float
-        Ends of the interval; the goal defines which end is kept.  0 or infinity if there is no such end.
-    value : float
-        Measured quantity at the result; NaN if there is none.
-    reached : bool
-        Whether both ends are decided, and the interval is as narrow as requested.
-    decided_by : tuple of Observation
-        Trials that decide the two ends.
-    trials : int
-        Number of all trials.
-    trial_s : float
-        Total duration of all trials, in s.
-    warnings : tuple of str
-        Reasons to trust the result less, with numbers.
-    """
-
+    # `lower` and `upper`: ends of the interval; the goal defines which end is kept.  0 or infinity if there is no such
+    # end.
     lower: float
     upper: float
-    value: float
-    reached: bool
-    decided_by: tuple[Observation, ...]
-    trials: int
-    trial_s: float
-    warnings: tuple[str, ...] = ()
+    value: float  # Measured quantity at the result; NaN if there is none
+    reached: bool  # Whether both ends are decided, and the interval is as narrow as requested
+    decided_by: tuple[Observation, ...]  # Trials that decide the two ends
+    trials: int  # Number of all trials
+    trial_s: float  # Total duration of all trials, in s
+    warnings: tuple[str, ...] = ()  # Reasons to trust the result less, with numbers
 
 
 class Goal(Protocol):

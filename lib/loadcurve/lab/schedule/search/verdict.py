@@ -46,25 +46,15 @@ def trials_to_decide(level: float) -> int:
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of trials of each verdict at one load.
-
-    Attributes
-    ----------
-    load : float
-        The load.
-    kept, broken : int
-        Number of full-length trials with each verdict; without full-length trials, the last shorter trial counts.
-    full : int
-        Number of trials of full length.
-    decision : str
-        ``kept``, ``broken``, ``flaky``, or ``open`` if more trials are needed.
-    """
+    """Number of trials of each verdict at one load."""
 
     load: float
+    # `kept` and `broken`: number of full-length trials with each verdict; without full-length trials, the last shorter
+    # trial counts.
     kept: int
     broken: int
-    full: int
-    decision: str
+    full: int  # Number of trials of full length
+    decision: str  # `kept`, `broken`, `flaky`, or `open` if more trials are needed
 
     @property
     def leaning(self) -> str:
