@@ -27,7 +27,7 @@ import sys
 
 from loadcurve.audit.called import Called
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
-from loadcurve.audit.claims import VERDICTS, find_verdict, judge_claims
+from loadcurve.audit.claims import VERDICTS, judge_claims, verdict_on_claim
 from loadcurve.audit.deviation import summarise_deviation
 from loadcurve.audit.experiments import NO_CLAIM, judge_experiments
 from loadcurve.audit.findings import Findings
@@ -52,7 +52,6 @@ __all__ = [
     "Verdict",
     "all_rules",
     "answer_of_checks",
-    "find_verdict",
     "judge",
     "judge_claims",
     "judge_experiments",
@@ -62,6 +61,7 @@ __all__ = [
     "summarise_identities",
     "summarise_sockets",
     "verdict_of_each",
+    "verdict_on_claim",
 ]
 
 

@@ -40,7 +40,7 @@ NUMBERS = list(Judged._fields[1:-1])
 """Columns of numbers in the tables of verdicts, in SI units."""
 
 
-def find_verdict(
+def verdict_on_claim(
     measured: Estimate,
     at_least: float = -math.inf,
     at_most: float = math.inf,
@@ -71,9 +71,9 @@ def find_verdict(
     Examples
     --------
     >>> change = Estimate(-0.25, -0.32, -0.18, 0.95, "t", repeats=5)
-    >>> find_verdict(change, at_most=0), find_verdict(change, -0.12, -0.11, neutral=0, differs=True)
+    >>> verdict_on_claim(change, at_most=0), verdict_on_claim(change, -0.12, -0.11, neutral=0, differs=True)
     ('agrees', 'same direction, other size')
-    >>> find_verdict(Estimate(1267.0, 1250.0, 1280.0, 0.95, "t"), at_least=300e3, differs=True)
+    >>> verdict_on_claim(Estimate(1267.0, 1250.0, 1280.0, 0.95, "t"), at_least=300e3, differs=True)
     'not tested here'
     """
     lo, hi = measured.lo, measured.hi
@@ -89,13 +89,13 @@ def find_verdict(
 
 
 def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.DataFrame:
-    """Judge all claims of a report by `find_verdict`, and write the numbers into their evidence.
+    """Judge all claims of a report by `verdict_on_claim`, and write the numbers into their evidence.
 
     Parameters
     ----------
     stated : pandas.DataFrame
         One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim
-        measured at_least at_most neutral scope differs instead evidence because settles`` (`judge_row`).
+        measured at_least at_most neutral scope differs instead evidence because settles`` (`verdict_of_row`).
     quantities : mapping of str to float, str or Estimate
         By name, in SI units: numbers of the report, and what models make of them.
 
@@ -108,13 +108,13 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     Examples
     --------
     >>> row = dict.fromkeys("at_least at_most neutral scope differs instead because settles".split(), "")
-    >>> row |= {"name": "rate", "section": "Test 1", "claim": "One connection makes 22 requests/s.", "measured":
+    >>> row |= {"name": "rate", "section": "Test 1", "claim": "One connection sends 22 requests/s.", "measured":
     ...     "counted_rps", "at_least": "21.5", "at_most": "22.5", "evidence": "{counted_rps} were counted."}
     >>> judge_claims(pd.DataFrame([row]), {"counted_rps": 22.23})[["verdict", "evidence"]].loc["rate"].tolist()
     ['agrees', '22.2 requests/s were counted.']
     """
     rows = [
-        {**claim, **judge_row(f"claim {claim['name']!r}", claim, quantities)._asdict()}
+        {**claim, **verdict_of_row(f"claim {claim['name']!r}", claim, quantities)._asdict()}
         for claim in stated.to_dict("records")
     ]
     columns = ["claim", "section", *Judged._fields, "differs", "instead", "settles"]
@@ -122,15 +122,14 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     return table.astype({name: float if name in NUMBERS else "str" for name in columns})
 
 
-def judge_row(what: str, row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
+def verdict_of_row(what: str, row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
     """Judge one row of ``claims.csv`` or ``experiments.csv``.
 
     `measured` is the name of an Estimate or arithmetic of numbers (`loadcurve.expressions.evaluate`), and empty where
-    nothing that was claimed was measured; `at_least` and `at_most` are what the wording allows.  `neutral` and `scope`
-    (“any”) are those of `find_verdict`; `differs` says how system or conditions differ from the claim's, and `instead`
-    what was measured instead of the claimed quantity: then nothing is tested.  `evidence` and `because` have
-    placeholders (`loadcurve.wording.fill_text`); `because` is of a model.  A row that tests nothing needs `settles`,
-    the experiment that would.
+    nothing that was claimed was measured; `at_least` and `at_most` are what the wording allows.  `scope` is “any” for a
+    claim of any system; `differs` says how system or conditions differ from the claim's, and `instead` what was
+    measured instead of the claimed quantity: then nothing is tested.  `evidence` and `because`, which is of a model,
+    have placeholders (`loadcurve.wording.fill_text`).  A row that tests nothing needs `settles`, what would.
     """
     try:
         return _judged(row, quantities)
@@ -150,7 +149,7 @@ def _judged(row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
     if measured and claimed and not row["instead"]:
         if not row["at_least"] + row["at_most"]:
             raise ValueRuleError("at_least or at_most", "what the claim allows", "neither")
-        verdict = find_verdict(
+        verdict = verdict_on_claim(
             measured, least, most, neutral=neutral, differs=bool(row["differs"]), universal=row["scope"] == "any",
             model=bool(row["because"]),
         )  # fmt: skip
@@ -158,8 +157,8 @@ def _judged(row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
         raise ValueRuleError("settles", "an experiment, as the claim is not tested", repr(row["settles"]))
     if measured and not re.search(r"\d", said):
         raise ValueRuleError("evidence", "the numbers of the verdict", repr(said))
-    known = (measured.value, measured.lo, measured.hi) if measured else (math.nan,) * 3
-    return Judged(verdict, *known, least, most, said)
+    known = measured or Estimate(math.nan, math.nan, math.nan, 0.95, "nothing measured")
+    return Judged(verdict, known.value, known.lo, known.hi, least, most, said)
 
 
 def _measured(text: str, quantities: Mapping[str, Any]) -> Estimate | None:

@@ -13,7 +13,7 @@ from loadcurve.audit.claims import (
     NOT_TESTED,
     NUMBERS,
     Judged,
-    judge_row,
+    verdict_of_row,
 )  # fmt: skip
 
 NO_CLAIM = "no claim"
@@ -41,7 +41,7 @@ def judge_experiments(
     pandas.DataFrame
         ``experiment title published rerun value lo hi at_least at_most evidence differs instead study figure settles``.
         `published` is the weakest verdict on the experiment's claims, in the order contradicted, not tested here, same
-        direction, agrees, explained; `rerun` is that of `find_verdict`.  Without a claim both are `NO_CLAIM`.
+        direction, agrees, explained; `rerun` is that of `verdict_on_claim`.  Without a claim both are `NO_CLAIM`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def judge_experiments(
     rows = []
     for one in stated.to_dict("records"):
         claimed = [verdicts[name] for name in one["claims"].split()]
-        found = judge_row(f"experiment {one['experiment']!r}", one, quantities)
+        found = verdict_of_row(f"experiment {one['experiment']!r}", one, quantities)
         published, rerun = (min(claimed, key=_WEAKEST_FIRST.index), found.verdict) if claimed else (NO_CLAIM, NO_CLAIM)
         rows.append({**one, **found._asdict(), "published": published, "rerun": rerun})
     columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:]]

@@ -59,5 +59,4 @@ def with_weak_points(path: str, html: str) -> str:
 
 
 def _in_table(html: str) -> bool:
-    cells = _CELL.findall(html)
-    return bool(cells) and not cells[-1]
+    return _CELL.findall(html)[-1:] == [""]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 
-from loadcurve.audit import VERDICTS, find_verdict, judge_claims
+from loadcurve.audit import VERDICTS, judge_claims, verdict_on_claim
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_ratio
 
@@ -57,7 +57,7 @@ def stated(measured, evidence="{x} of {y}.", **row):
     ],
 )
 def test_the_verdict_of_cases_judged_by_hand(measured, claimed, verdict):
-    assert find_verdict(measured, **claimed) == verdict
+    assert verdict_on_claim(measured, **claimed) == verdict
 
 
 ends = st.floats(-10, 10)
@@ -66,7 +66,7 @@ ends = st.floats(-10, 10)
 @given(ends, ends, ends, ends, st.one_of(st.just(math.nan), ends), st.booleans(), st.booleans(), st.booleans())
 def test_inside_outside_and_elsewhere(a, b, c, d, neutral, differs, universal, model):
     (lo, hi), (least, most) = sorted((a, b)), sorted((c, d))
-    found = find_verdict(
+    found = verdict_on_claim(
         estimate(lo, hi), least, most, neutral=neutral, differs=differs, universal=universal, model=model
     )
     inside, outside = least <= lo <= hi <= most, hi < least or lo > most
