@@ -110,7 +110,7 @@ def _served(throughput: pd.Series) -> str:
 
 def _few_repeats(curve: Curve, at: float, several: bool) -> str:
     runs = int(curve.levels.loc[curve.levels[curve.load] == at, "runs"].iloc[0])
-    order = ", which does not establish the order of the curves" if several else ""
+    order = ", which does not establish the order of the curves" if several and runs == 1 else ""
     return "" if runs > 2 else f" (measured {'once' if runs == 1 else 'twice'}{order})"
 
 

@@ -77,7 +77,7 @@ def read_runs_csv(path: Path) -> Parsed:
 def own_runs(given: Mapping[str, pd.DataFrame]) -> Parsed:
     """Return tables whose runs no reader made: one finished run for each row, in base units.
 
-    A column of words that ``runs`` does not declare is a factor, unless it has another word in each row.
+    A column of words that ``runs`` does not declare is a factor.
 
     Examples
     --------
@@ -113,9 +113,10 @@ _REQUIRED = (("throughput_rps",), ("connections", "target_rate_rps"))
 
 
 def _words(others: pd.DataFrame) -> list[str]:
-    """Return the columns whose words are levels: some rows have the same."""
-    numbers = others.apply(pd.to_numeric, errors="coerce")
-    return [name for name in others if numbers[name].isna().any() and 1 < others[name].nunique() < len(others)]
+    """Return the columns whose words are levels: neither numbers nor times, and not the same in all rows."""
+    numbers = others.apply(pd.to_numeric, errors="coerce").isna().any()
+    times = others.apply(pd.to_datetime, errors="coerce", utc=True, format="mixed").isna().any()
+    return [name for name in others if numbers[name] and times[name] and others[name].nunique() > 1]
 
 
 def _factors(runs: pd.DataFrame, words: list[str]) -> pd.DataFrame:
