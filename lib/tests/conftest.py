@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from loadcurve.cli import main
 from loadcurve.ingest import files
-from loadcurve.lab.hosts.network import Ledger, clean
+from loadcurve.lab.hosts.network import TOPOLOGIES, Ledger, build, clean
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.schedule import background_warnings
 from loadcurve.study import Study
@@ -133,6 +133,14 @@ def network_tools():
         pytest.skip(f"no network namespaces here: {asked.stderr.strip()}")
 
 
+@pytest.fixture(scope="session")
+def ssh_tools():
+    """Skips where there is no OpenSSH."""
+    from ssh_hosts import have_ssh  # beside the tests that use it
+
+    have_ssh()
+
+
 @pytest.fixture
 def ledger(tmp_path, network_tools):
     """A ledger in the test's own folder; nothing of it may be left when the test is over."""
@@ -140,3 +148,10 @@ def ledger(tmp_path, network_tools):
         yield own
     assert clean(tmp_path / "ledgers") == ()
     assert list((tmp_path / "ledgers").iterdir()) == []
+
+
+@pytest.fixture
+def hosts(ledger):
+    """A client and a server in network namespaces, by their names."""
+    with build(TOPOLOGIES["client_server"](), ledger) as made:
+        yield made

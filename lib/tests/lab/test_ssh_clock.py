@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from ssh_hosts import have_ssh, serving
+from ssh_hosts import serving
 
 from loadcurve.lab.generators.at import __file__ as at
 from loadcurve.lab.hosts import ssh
@@ -18,11 +18,6 @@ pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_too
 
 SHIFT_S = 1000
 CLOCKS = "import time; print(time.monotonic_ns(), time.time_ns())"
-
-
-@pytest.fixture(scope="session")
-def ssh_tools():
-    have_ssh()
 
 
 @pytest.fixture

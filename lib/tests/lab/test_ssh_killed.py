@@ -14,27 +14,15 @@ from pathlib import Path
 import psutil
 import pytest
 from events import HANG_S, wait_until
-from ssh_hosts import SshHost, have_ssh, make_key, serving
+from ssh_hosts import SshHost, make_key, serving
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import ssh
 from loadcurve.lab.hosts.host import Host
-from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.ssh import connection
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]
-
-
-@pytest.fixture(scope="session")
-def ssh_tools():
-    have_ssh()
-
-
-@pytest.fixture
-def hosts(ledger):
-    with build(TOPOLOGIES["client_server"](), ledger) as made:
-        yield made
 
 
 @pytest.fixture

@@ -8,30 +8,18 @@ from pathlib import Path
 
 import pytest
 from events import wait_until
-from ssh_hosts import SshHost, have_ssh, serving
+from ssh_hosts import SshHost, serving
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts import facts, ssh
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import Host
-from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.process import Started
 from loadcurve.lab.hosts.ssh import RemoteExecutor
 from loadcurve.lab.hosts.tools import FIXED, PASSED, which
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]
-
-
-@pytest.fixture(scope="session")
-def ssh_tools():
-    have_ssh()
-
-
-@pytest.fixture
-def hosts(ledger):
-    with build(TOPOLOGIES["client_server"](), ledger) as made:
-        yield made
 
 
 @pytest.fixture
