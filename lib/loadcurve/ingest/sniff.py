@@ -1,5 +1,6 @@
 """Recognise which tool printed a text, by the text alone, never by the file's name."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -173,9 +174,11 @@ def _streams(text: str, forms: tuple[Form, ...]) -> list[tuple[str, _Found]]:
 def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
     """Return patterns of the texts before signatures that begin other lines too."""
     found: dict[str, re.Pattern[str]] = {}
-    for prefix in sorted(prefixes(text, forms), key=len):  # a line that the tool indents has one more blank
-        found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))
     lines = [line for line in text.split("\n") if line.strip()]
+    common = os.path.commonprefix(lines)  # the second line of a signature has the prefix too, which hides it
+    before = prefixes(text, forms) or [common[: len(common.rstrip()) + 1]] * bool(common.strip())
+    for prefix in sorted(before, key=len):  # a line that the tool indents has one more blank
+        found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))
     of = {
         own: {at: match.end() for at, line in enumerate(lines) if (match := own.match(line))}
         for own in list(found.values())[:_MOST_STREAMS]
