@@ -175,7 +175,8 @@ def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
     """Return patterns of the texts before signatures that begin other lines too."""
     found: dict[str, re.Pattern[str]] = {}
     lines = [line for line in text.split("\n") if line.strip()]
-    common = os.path.commonprefix(lines)  # the second line of a signature has the prefix too, which hides it
+    # The second line of a signature has the prefix too, which hides it.
+    common = os.path.commonprefix(lines)  # noqa: RUF071 - of characters
     before = prefixes(text, forms) or [common[: len(common.rstrip()) + 1]] * bool(common.strip())
     for prefix in sorted(before, key=len):  # a line that the tool indents has one more blank
         found.setdefault(pattern_of(prefix.rstrip()).pattern, pattern_of(prefix))

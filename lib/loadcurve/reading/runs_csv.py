@@ -116,7 +116,7 @@ def _words(others: pd.DataFrame) -> list[str]:
     """Return the columns whose words are levels: neither numbers nor times, and not the same in all rows."""
     numbers = others.apply(pd.to_numeric, errors="coerce").isna().any()
     times = others.apply(pd.to_datetime, errors="coerce", utc=True, format="mixed").isna().any()
-    return [name for name in others if numbers[name] and times[name] and others[name].nunique() > 1]
+    return [name for name in others if numbers[name] and times[name] and len(others[name].unique()) > 1]
 
 
 def _factors(runs: pd.DataFrame, words: list[str]) -> pd.DataFrame:
