@@ -18,6 +18,7 @@ _BACKSPACE = lazy_regex(r"[^\n]\x08")
 _INVISIBLE = str.maketrans({"\u200b": "", "\ufeff": "", "\u00a0": " ", "\u202f": " ", "\u2007": " "})
 
 _TAG = r"</?(?:pre|code|samp|p|div|span|blockquote|body|html|br)\b[^<>\n]{0,200}>|<!--|-->"
+_WIDEST_MARKUP = 2000  # characters of a line; in a longer one a search could take time in proportion to its square
 _MARKUP = lazy_regex(rf"^[ \t]*(?:(?:{_TAG})[ \t]*)+|(?:[ \t]*(?:{_TAG}))+[ \t]*$", re.MULTILINE)
 _ENTITY = lazy_regex(r"&(?:lt|gt|amp|quot|nbsp|#[0-9]{1,5}|#x[0-9A-Fa-f]{1,4});")
 # Address, time or number, name, blanks.
@@ -89,7 +90,7 @@ def without_markup(text: str) -> str:
     if text.lstrip()[:5] == "<?xml" or text.lstrip()[:1] in ("{", "["):
         return text
     if ("<" in text or "-->" in text) and "<table" not in text:  # ab -w prints one
-        text = _MARKUP.sub("", text)
+        text = "\n".join(_MARKUP.sub("", line) if len(line) <= _WIDEST_MARKUP else line for line in text.split("\n"))
     return _ENTITY.sub(lambda found: html.unescape(found[0]).replace("\xa0", " "), text) if "&" in text else text
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from loadcurve import paths, tables
 from loadcurve.audit import NO_CLAIM, VERDICTS
+from loadcurve.audit.claims import AGREES
 from loadcurve.site import published
 from loadcurve.site.drawings import drawing_html
 from loadcurve.site.literal import literal
@@ -95,9 +96,14 @@ def basis_html(row: Any, *facts: str) -> str:
 
 
 def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
-    """Return how often notebooks gave each verdict, such as ``3 agrees; 1 contradicted``."""
+    """Return how often notebooks gave each verdict, such as ``3 agree; 1 contradicted``."""
     counts = pd.concat([published.read_rows(notebook, slug)[column] for notebook in notebooks]).value_counts()
-    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NO_CLAIM) if verdict in counts]
+    plural = {AGREES: "agree"}
+    shown = [
+        f"{counts[verdict]}\u00a0{plural.get(verdict, verdict) if counts[verdict] > 1 else verdict}"
+        for verdict in (*VERDICTS, NO_CLAIM)
+        if verdict in counts
+    ]
     return f'<span class="lc-value">{"; ".join(shown)}</span>'
 
 
