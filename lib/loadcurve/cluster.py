@@ -79,13 +79,12 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
     LoadcurveError
         When the scheduler does not respond.
     """
-    import dask
     import distributed  # takes 0.4 s
 
     with contextlib.ExitStack() as stack:
         if scheduler == LOCAL:
             folder = stack.enter_context(temporary_folder())
-            stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))  # of the scheduler and workers
+            stack.enter_context(distributed.dask.config.set({"temporary-directory": str(folder)}))  # of the scheduler and workers
             scheduler = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=workers or processors(),

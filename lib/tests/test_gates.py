@@ -220,6 +220,6 @@ def test_an_annotation_names_file_and_folder(called):
 def test_a_rule_is_explained_by_its_name(called):
     assert called("explain")[1].splitlines()[1].split() == ["rule", "question"]
     code, out = called("explain", "effective-concurrency")
-    assert code == 0 and out.startswith("effective-concurrency: Were as many requests in flight")
+    assert code == 0 and out.startswith("effective-concurrency: Fewer or more requests were in flight")
     assert "``" not in out and "$" not in out and "factor" in out
     assert called("explain", "speed") == (2, "")

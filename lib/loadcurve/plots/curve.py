@@ -34,8 +34,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from loadcurve import analyse
-    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c"], "connections": [1, 2, 4], "latency_mean_s": 0.01,
-    ...                      "throughput_rps": [100.0, 190.0, 200.0]})
+    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c", "d"], "connections": [1, 2, 4, 8], "latency_mean_s": 0.01,
+    ...                      "throughput_rps": [100.0, 190.0, 200.0, 200.0]})
     >>> ax = plot_curve_throughput(analyse({"runs": runs}).curves[0])
     >>> ax.get_ylabel(), [text.get_text() for text in ax.texts]
     ('Throughput [requests/s]', ['1/D', 'N* = 2'])

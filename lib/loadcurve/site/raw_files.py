@@ -10,7 +10,7 @@ from urllib.parse import quote
 from loadcurve import paths
 from loadcurve.errors import printable
 from loadcurve.files.yaml_document import read_yaml
-from loadcurve.ingest.files import files_of
+from loadcurve.ingest.files import list_files
 from loadcurve.site.inputs import digest
 from loadcurve.site.literal import literal
 from loadcurve.units import format_quantity
@@ -122,7 +122,8 @@ def _files(folder: Path) -> dict[Path, str]:
 
     The path is empty, and the site has no copy, for a name that becomes too long; links out of the folder are left out.
     """
-    files = sorted(file for file in files_of(folder) if file.is_file())
+    listed = list_files(folder)
+    files = sorted(file for file in (*listed.files, *listed.assets) if file.is_file())
     below = {file: printable(file.relative_to(folder).as_posix()) for file in files}
     taken = {str(place) for path in below.values() for place in PurePosixPath(path).parents}
     for file, path in sorted(below.items(), key=lambda item: name_on_site(item[1]) != item[1]):  # own names first
