@@ -430,8 +430,9 @@ def socket_places():
 
 
 def curve():
-    """Repeats at 1, 4 and 16 connections; R_min = 10 ms, and the highest mean is 400 requests/s, so N* = 4."""
-    rows = [("cpu", 1, 100.0, 0.01), ("cpu", 4, 300.0, 0.013), ("cpu", 4, 320.0, 0.012), ("cpu", 16, 400.0, 0.04)]
+    """Four levels, one of them repeated; R_min = 10 ms, and the highest mean is 400 requests/s, so N* = 4."""
+    rows = [("cpu", 1, 100.0, 0.01), ("cpu", 4, 300.0, 0.013), ("cpu", 4, 320.0, 0.012)]
+    rows += [("cpu", 8, 390.0, 0.021), ("cpu", 16, 400.0, 0.04)]
     return analyse({"runs": table_of_runs(rows)}, objectives="mean=20ms").curves[0]
 
 
@@ -829,8 +830,8 @@ def test_plot_latency_by_connections():
 
 def test_plot_curve_throughput():
     ax = draw("plot_curve_throughput")
-    assert points(ax, PALETTE[0]) == [(1, 100), (4, 300), (4, 320), (16, 400)]
-    assert strokes(ax, PALETTE[0]) == [[[1, 100], [4, 310], [16, 400]]]
+    assert points(ax, PALETTE[0]) == [(1, 100), (4, 300), (4, 320), (8, 390), (16, 400)]
+    assert strokes(ax, PALETTE[0]) == [[[1, 100], [4, 310], [8, 390], [16, 400]]]
     [bound] = strokes(ax, COLOURS["limit"])
     assert (bound[0], bound[-1]) == (pytest.approx([1, 100]), pytest.approx([16, 400]))  # N / 10 ms, then 1 / D
     assert points(ax, COLOURS["limit"]) == [approx_point(4, 400)]
@@ -854,7 +855,7 @@ def test_plot_curve_throughput_marks_the_peak_of_the_law():
 def test_plot_curve_latency():
     ax = draw("plot_curve_latency")
     assert ax.get_ylabel() == "Response time" and ax.get_yscale() == "log"
-    assert strokes(ax) == [approx([[1, 0.01], [4, 0.0125], [16, 0.04]])]
+    assert strokes(ax) == [approx([[1, 0.01], [4, 0.0125], [8, 0.021], [16, 0.04]])]
     assert labels(ax) == {"mean": PALETTE[0]}
 
 

@@ -100,9 +100,10 @@ def true_formula(numbers, words, known):
 
 def true_bounds(numbers, words, known):
     means = numbers.groupby("connections")["throughput_rps"].mean()
-    ceiling, at = re.search(r"ceiling 1/D \(([\d,.]+) requests/s\) at ([\d,]+) connection", words).groups()
-    near = means.index[means >= 0.9 * 0.995 * count(ceiling)]  # the ceiling is rounded to three digits
-    assert near[0] <= count(at) and means[count(at)] >= 0.9 * 0.995 * count(ceiling)
+    ceiling = count(re.search(r"ceiling 1/D is ([\d,.]+) requests/s", words)[1])
+    assert abs(ceiling / means.max() - 1) < 0.006, "it is rounded to three digits"
+    at, share = re.search(r"At ([\d,]+) connections?, nearest to N\*, throughput is (\d+) %", words).groups()
+    assert abs(100 * means[count(at)] / means.max() - int(share)) <= 1
 
 
 def true_gain(numbers, words, known):
