@@ -84,7 +84,7 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
     with contextlib.ExitStack() as stack:
         if scheduler == LOCAL:
             folder = stack.enter_context(temporary_folder())
-            stack.enter_context(distributed.dask.config.set({"temporary-directory": str(folder)}))  # of the scheduler and workers
+            stack.enter_context(distributed.dask.config.set({"temporary-directory": str(folder)}))
             scheduler = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=workers or processors(),

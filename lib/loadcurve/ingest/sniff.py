@@ -186,7 +186,7 @@ def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
     }
     kept: list[re.Pattern[str]] = []
     for own in sorted(of, key=lambda own: (len(of[own]), sum(of[own].values())), reverse=True):
-        if len(of[own]) >= min(_LEAST, len(lines)) and not any(of[own].keys() & of[other] for other in kept):
+        if len(of[own]) >= max(min(_LEAST, len(lines)), 2) and not any(of[own].keys() & of[other] for other in kept):
             kept.append(own)
     return sorted(kept, key=lambda own: min(of[own]))
 
