@@ -20,7 +20,7 @@ DIGITS = {
     "ab": Digits(1e-3, 1e-3, 0.01), "gatling": Digits(1e-3, 1.0, 0.1), "ghz": Digits(1e-5, 1e-4, 0.01),
     "h2load": Digits(0.0, 0.01, 0.01, has_units=True), "hey": Digits(1e-4, 1e-4, 1e-4),
     "httperf": Digits(2e-4, 1e-3, 0.1), "jmeter": Digits(1e-3, 1.0, 0.1), "locust": Digits(1e-3, 1.0, 0.1),
-    "oha": Digits(1e-4, 1e-4, 1e-4, has_units=True), "siege": Digits(1e-2, 0.01, 0.02, has_units=True),
+    "oha": Digits(1e-4, 1e-4, 1e-4, has_units=True), "siege": Digits(1e-2, 0.01, 0.01, has_units=True),
     "vegeta": Digits(0.0, 0.01, 0.01), "weighttp": Digits(0.0, 0.0, 2.0),
     "wrk": Digits(0.0, 0.01, 0.01, has_units=True), "wrk2": Digits(0.0, 0.01, 0.01, has_units=True),
 }  # fmt: skip
