@@ -255,7 +255,7 @@ TOO_MANY = (
     Cause(
         lambda f: f.latency_corrected > 0,
         "{named} corrects its response times for coordinated omission: N / X is {by_law_s:s 4}",
-        "More than N requests cannot be in flight. Use a tool that does not correct, or take R = N / X.",
+        "Corrected times are no measured mean: use a tool that does not correct, or take R = N / X.",
         explains_rest=True,
         severity="warning",
     ),

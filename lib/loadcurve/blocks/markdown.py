@@ -8,6 +8,8 @@ from loadcurve.blocks.block import Block, Code, Drawing, Grid, Items, Paragraph,
 # Characters that Markdown or HTML inside it may interpret; @ would notify a user of that name.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~$]")
 _NAMES = re.compile(r"@(?=\w)")
+_CODE = re.compile("(`[^`]+`)")
+_UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 
 
 def to_markdown(blocks: Iterable[Block], level: int = 2) -> str:
@@ -23,17 +25,19 @@ def to_markdown(blocks: Iterable[Block], level: int = 2) -> str:
     Examples
     --------
     >>> from loadcurve.blocks import Items
-    >>> print(to_markdown([Items("Files", ["<b>|c_1.txt"])]))
+    >>> print(to_markdown([Items("Files", ["<b>|c_1.txt: add `--factor 'c=_([0-9]+)'`"])]))
     **Files**
     <BLANKLINE>
-    - \<b\>\|c\_1.txt
+    - \<b\>\|c\_1.txt: add `--factor 'c=_([0-9]+)'`
     """
     return "\n\n".join(filter(None, (_markdown(block, level) for block in blocks)))
 
 
 def plain(text: str) -> str:
-    """Escape a text, on one line."""
-    return _NAMES.sub("@<!-- -->", _MARKUP.sub(r"\\\g<0>", " ".join(text.split())))
+    """Escape a text, on one line; what is between backticks is code, to be copied as it is."""
+    parts = _CODE.split(" ".join(text.split()))
+    parts[::2] = [_NAMES.sub("@<!-- -->", _MARKUP.sub(r"\\\g<0>", part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _markdown(block: Block, level: int) -> str:
@@ -64,4 +68,4 @@ def _table(grid: Grid) -> str:
 
 
 def _row(cells: Iterable[str] | Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return "| " + " | ".join(_UNESCAPED_BAR.sub(r"\\|", cell) for cell in cells) + " |"

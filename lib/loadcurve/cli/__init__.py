@@ -61,17 +61,18 @@ def main() -> None:
         if found is error:
             raise
         _end(str(found))
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:  # what it did not accept would fail once more while Python ends, with exit code 120
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _end(message: str) -> None:
-    """Print a message on stderr and exit with code 1; drop buffered output that stdout does not accept."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if message:
-        with contextlib.suppress(OSError):
-            typer.echo(message, err=True)
+    """Print a message on stderr, as far as it accepts one, and exit with code 1."""
+    with contextlib.suppress(OSError):
+        typer.echo(message, err=True, nl=bool(message))
     raise SystemExit(1) from None
 
 

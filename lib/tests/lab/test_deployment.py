@@ -95,6 +95,7 @@ def test_what_is_taken_can_be_arranged(values):
     [
         ("http://127.0.0.1", "/", "http://127.0.0.1/"), ("http://127.0.0.1/up", "/", "http://127.0.0.1/up"),
         ("http://127.0.0.1/a?b=/", "/", "http://127.0.0.1/a?b=/"), ("http://127.0.0.1/a/", "/b", "http://127.0.0.1/a/b"),
+        ("http://127.0.0.1/a?b=/", "/c?d=e", "http://127.0.0.1/a/c?b=/&d=e"), ("http://127.0.0.1", "//c", "http://127.0.0.1//c"),
     ],
 )  # fmt: skip
 def test_a_server_that_runs_already_is_asked_for_its_url(root, path, asked):

@@ -180,7 +180,7 @@ _SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")
 
 def _record(facts: SimpleNamespace) -> str:
     if facts.ratio > 1:
-        return "More than N requests cannot be in flight: mean and throughput cover different requests or times."
+        return "One request per connection allows no more: mean and throughput cover different requests or times."
     if facts.tool == "wrk" and np.isnan(facts.busy):
         return (
             "wrk starts timing when it writes the request, so its response times leave out the time for which a "

@@ -99,7 +99,11 @@ class LoadSection(Section):
 
     def url_of(self, root: str) -> str:
         """Return the URL of each request to a server; the root of one that already runs may itself have a path."""
-        return root if self.path == "/" and urlsplit(root).path else f"{root.rstrip('/')}{self.path}"
+        base, more = urlsplit(root), urlsplit(f"http://server{self.path}")
+        if self.path == "/" and base.path:
+            return root
+        query = "&".join(filter(None, (base.query, more.query)))
+        return base._replace(path=base.path.rstrip("/") + more.path, query=query).geturl()
 
     def _of(self, url: str, clients: int = 1) -> Load:
         load = Load(
