@@ -220,7 +220,7 @@ def test_the_identities_that_fail_are_in_the_evidence_the_worst_first():
     found = audited(contradicting_numbers.RULE, run | {"throughput_rps": 80.0, "latency_mean_s": 0.0625}).iloc[0]
     assert found["evidence"] == (
         "Transfer rate 2,000 bytes/s, bytes / duration = 1,000 bytes/s (−50.00 %); "
-        "throughput 80.00 requests/s, requests / duration = 100.00 requests/s (−20.00 %)."
+        "throughput 80.00 requests/s, requests / duration = 100.00 requests/s (+25.00 %)."
     )
 
 
