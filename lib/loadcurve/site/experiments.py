@@ -32,6 +32,7 @@ def experiments_html(notebook: str, link: Link) -> str:
     shown = []
     for row in _rows(notebook).itertuples():
         facts = [f"study: {_studies_html(row.study, link)}"]
+        facts += [f"audit of {literal(row.audit)}"] if row.audit else []
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
         verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
