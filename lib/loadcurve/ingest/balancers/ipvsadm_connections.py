@@ -16,17 +16,16 @@ import pandas as pd
 
 from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, split_endpoint
 from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, ListCursor, flow_table
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_ENTRY = lazy_regex(
+_ENTRY = re.compile(
     r"(?P<protocol>[A-Za-z]+)\s+(?:(?P<state2>[A-Z_]+)\s+)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9])\s+"
     r"(?(state2)|(?P<state>\S+)\s+)(?P<client>\S+)\s+(?P<virtual>\S+)(?:\s+(?P<server>\S+)(?:\s+(?P<other>\S.*))?)?"
 )
-_DPVS = lazy_regex(
+_DPVS = re.compile(
     r"\[(?P<core>[0-9]+)\](?P<protocol>tcp|udp|icmp|--)\s+(?P<seconds>[0-9]{1,9})s\s+(?P<state>\S+)\s+"
     r"(?P<client>\S+)\s+(?P<virtual>\S+)\s+(?P<local>\S+)\s+(?P<server>\S+)"
 )
-_HEX = lazy_regex(r"[0-9A-F]{8}")
+_HEX = re.compile(r"[0-9A-F]{8}")
 _KERNEL = {
     "Pro": "protocol", "FromIP": "client_address", "FPrt": "client_port", "ToIP": "virtual_address",
     "TPrt": "virtual_port", "LocalIP": "reply_address", "LPrt": "reply_port", "DestIP": "server_address",
@@ -35,7 +34,7 @@ _KERNEL = {
 }  # fmt: skip
 
 
-KERNELS_ROW = lazy_regex(
+KERNELS_ROW = re.compile(
     r"(?:TCP|UDP|SCTP)(?:\s+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})\s+[0-9A-F]{4}){3}\s+[A-Z_]+\s+[0-9]{1,9}(?:\s.*)?"
 )
 """A row of /proc/net/ip_vs_conn, recognised without its heading."""

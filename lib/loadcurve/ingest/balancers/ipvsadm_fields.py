@@ -12,11 +12,10 @@ import ipaddress
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 _CUT_AT = 28
-_PORT = lazy_regex(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
-_HEX_PLACE = lazy_regex(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
+_PORT = re.compile(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
+_HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
 
 
 def is_hexadecimal(token: str) -> bool:

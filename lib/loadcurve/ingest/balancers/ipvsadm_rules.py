@@ -9,14 +9,13 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import split_endpoint
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_TIMEOUT = lazy_regex(r"Timeout \(tcp tcpfin udp\): ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
-_DAEMON = lazy_regex(
+_TIMEOUT = re.compile(r"Timeout \(tcp tcpfin udp\): ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
+_DAEMON = re.compile(
     r"((?:master|backup) sync daemon) \(mcast=([^\s,()]*), syncid=([0-9]{1,9})((?:, [^\s,=]+=[^\s,=()]+)*)\)"
 )
-_SNAT = lazy_regex(r"(\S++)\s++([0-9]{1,9})\s++([0-9]{1,18})")
-_VIRTUAL = lazy_regex(r"((?=\S+:\S)\S{1,255}+)\s++([0-9]{1,9})")
+_SNAT = re.compile(r"(\S++)\s++([0-9]{1,9})\s++([0-9]{1,18})")
+_VIRTUAL = re.compile(r"((?=\S+:\S)\S{1,255}+)\s++([0-9]{1,9})")
 _PROTOCOL = {
     "-t": "TCP", "-u": "UDP", "-q": "ICMP", "-f": "FWM",
     "--tcp-service": "TCP", "--udp-service": "UDP", "--sctp-service": "SCTP", "--fwmark-service": "FWM",

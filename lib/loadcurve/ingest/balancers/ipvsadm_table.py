@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, split_endpoint
 from loadcurve.ingest.balancers.lists import ListCursor, scaled
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 _COLUMNS = {
     "Forward": "forward", "TunnelInfo": "other", "Weight": "weight", "PersistConn": "persistent",
@@ -18,9 +17,9 @@ _COLUMNS = {
 LISTED = ("forward", "weight", "active", "inactive")
 _COUNTED = {"Conns", "CPS"}  # the first word of a list in which services have numbers too
 _FORWARD = {"Route", "Masq", "Tunnel", "Local", "FullNat", "SNAT", "NAT"}
-_WORDS = lazy_regex(r"[A-Za-z_]+(?:,[A-Za-z_]+)*")
-_COMMENT = lazy_regex(r"(?<=\s)(?:#|//|←|<-).*")
-_FLAG_WITHOUT_NUMBER = lazy_regex(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
+_WORDS = re.compile(r"[A-Za-z_]+(?:,[A-Za-z_]+)*")
+_COMMENT = re.compile(r"(?<=\s)(?:#|//|←|<-).*")
+_FLAG_WITHOUT_NUMBER = re.compile(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
 
 
 class Listing:

@@ -10,19 +10,17 @@ import re
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.kernel.proc_interrupts import take_counts, take_counts_without_header
 from loadcurve.ingest.kernel.proc_limits import take_limits
 from loadcurve.ingest.kernel.proc_net import take_devices, take_named, take_pairs, take_sockets, take_softnet
 from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.kernel.proc_system import take_load, take_memory, take_stat
 from loadcurve.ingest.kernel.proc_tcp import take_sockets_in_hexadecimal
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines
 
 _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...] = tuple(
-    (lazy_regex(shape), reader)
+    (re.compile(shape), reader)
     for shape, reader in (
         (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", take_counts),
         (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", take_counts_without_header),
@@ -78,28 +76,3 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
             at + 1, "a complete file of /proc" if found else "a file of /proc of a known kind", lines.all[at]
         )
     return Parsed("proc", tables, lines.warnings)
-
-
-PROC = Form(
-    "proc",
-    "",
-    parse_proc,
-    (
-        r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*[ \t]*\n(?=[ \t]*[\w/]{1,12}:[ \t]+[0-9])",
-        r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)",
-        r"sl[ \t]+local_address[ \t]+rem",
-        r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}",
-        r"Inter-\|[ \t]*Receive",
-        (
-            r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*"
-            r"[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]"
-        ),
-        r"Ip6InReceives[ \t]+[0-9]+[ \t]*$",
-        r"sockets:[ \t]+used[ \t]+[0-9]",
-        r"TCP6?:[ \t]+inuse[ \t]+[0-9]",
-        r"MemTotal:[ \t]+[0-9]+[ \t]+kB",
-        r"Limit[ \t]+Soft Limit[ \t]+Hard Limit",
-        r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
-        r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
-    ),
-)

@@ -10,14 +10,13 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.kernel.proc_rows import ProcRows
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines
 
 # The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
-_ROW = lazy_regex(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
-_HARD = lazy_regex(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
-_SOFT = lazy_regex(r"[A-Z_]{2,12}")
-_COUNT = lazy_regex(r"[0-9]{1,18}")
+_ROW = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
+_HARD = re.compile(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
+_SOFT = re.compile(r"[A-Z_]{2,12}")
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 def take_counts(lines: Lines, at: int, rows: ProcRows) -> int:

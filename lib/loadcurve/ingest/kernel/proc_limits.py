@@ -4,11 +4,12 @@ Output of the kernel (``fs/proc/base.c``, ``proc_pid_limits``): a heading, then 
 each.  A process reaches its soft limit first.  The file does not name its process.
 """
 
+import re
+
 from loadcurve.ingest.kernel.proc_rows import ProcRows
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines
 
-_LIMIT = lazy_regex(r"(Max [a-z]+(?: [a-z]+){0,2}?)[ \t]+([0-9]+|unlimited)[ \t]+([0-9]+|unlimited)(?:[ \t]+[a-z]+)?")
+_LIMIT = re.compile(r"(Max [a-z]+(?: [a-z]+){0,2}?)[ \t]+([0-9]+|unlimited)[ \t]+([0-9]+|unlimited)(?:[ \t]+[a-z]+)?")
 
 
 def take_limits(lines: Lines, at: int, rows: ProcRows) -> int:

@@ -15,7 +15,6 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.kernel.proc_rows import ProcRows
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 _SOFTNET = {
@@ -23,10 +22,10 @@ _SOFTNET = {
     11: "backlog_len", 13: "input_qlen", 14: "process_qlen",
 }  # fmt: skip
 _SOFTNET_CPU = 12
-_HEX = lazy_regex(r"[0-9a-f]{8}")
-_PROTOCOL = lazy_regex(r"([A-Za-z0-9]{2,20}):[ \t]+(.*)")
-_NAME = lazy_regex(r"[A-Z][A-Za-z0-9]*")
-_DEVICE = lazy_regex(r"(\S{1,64}):[ \t]*(-?[0-9].*)")
+_HEX = re.compile(r"[0-9a-f]{8}")
+_PROTOCOL = re.compile(r"([A-Za-z0-9]{2,20}):[ \t]+(.*)")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_DEVICE = re.compile(r"(\S{1,64}):[ \t]*(-?[0-9].*)")
 _SOCKETS = {
     "sockets": {"used": "total"},
     "TCP": {
@@ -37,8 +36,8 @@ _SOCKETS = {
     "TCP6": {"inuse": "tcp_ipv6"}, "UDP6": {"inuse": "udp_ipv6"}, "RAW6": {"inuse": "raw_ipv6"},
     "FRAG6": {"inuse": "fragments_ipv6"},
 }  # fmt: skip
-_SOCKET_LINE = lazy_regex(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
-_UNREADABLE = lazy_regex(r"(\S+): No statistics available\.?")
+_SOCKET_LINE = re.compile(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
+_UNREADABLE = re.compile(r"(\S+): No statistics available\.?")
 
 
 def take_softnet(lines: Lines, at: int, rows: ProcRows) -> int:

@@ -9,7 +9,6 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.kernel.proc_rows import ProcRows
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 _MEMORY = {
@@ -19,9 +18,9 @@ _MEMORY = {
     "PageTables": "page_table_bytes", "SwapFree": "swap_free_bytes", "Committed_AS": "committed_bytes",
     "VmallocUsed": "vmalloc_used_bytes",
 }  # fmt: skip
-_MEMORY_LINE = lazy_regex(r"([A-Za-z][\w()]*):[ \t]+(\S+)(?:[ \t]+(kB))?")
+_MEMORY_LINE = re.compile(r"([A-Za-z][\w()]*):[ \t]+(\S+)(?:[ \t]+(kB))?")
 _TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
-_STAT_LINE = lazy_regex(
+_STAT_LINE = re.compile(
     r"(cpu[0-9]*|intr|ctxt|btime|processes|procs_running|procs_blocked|softirq|page|swap|disk_io:?)[ \t]+(\S.*)"
 )
 

@@ -11,7 +11,6 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.kernel.proc_rows import ProcRows
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines
 
 _STATES = (  # include/net/tcp_states.h, from 1; in the words of ss
@@ -21,7 +20,7 @@ _STATES = (  # include/net/tcp_states.h, from 1; in the words of ss
 _TIMERS = ("", "on", "keepalive", "timewait", "persist")  # tcp_ipv4.c, timer_active
 _USER_HZ = 100
 _ADDRESS = r"([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})"
-_ROW = lazy_regex(
+_ROW = re.compile(
     rf"[0-9]+: {_ADDRESS} {_ADDRESS} ([0-9A-F]{{2}}) ([0-9A-F]{{8}}):([0-9A-F]{{8}}) ([0-9A-F]{{2}}):([0-9A-F]{{8}})"
     r" ([0-9A-F]{8})\s+([0-9]{1,10})\s+[0-9]+ ([0-9]{1,18}) [0-9]+ [0-9a-f]+(?: .*)?"
 )

@@ -19,8 +19,6 @@ Output of ab (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.ab_lines import Reader
 from loadcurve.ingest.load.ab_rows import rows_of
 from loadcurve.ingest.load.ab_wrapped import rejoin_lines
@@ -70,34 +68,3 @@ def _ignored_lines(unread: list[tuple[int, str]]) -> list[str]:
         found.append(f"{where} not understood, ignored")
         first = i + 1
     return found
-
-
-AB = Form(
-    "ab",
-    "",
-    parse_ab,
-    (
-        r"This is ApacheBench, Version ",
-        r"Benchmarking \S.*\(be patient\)",
-        r"Server Software:",
-        r"(?:<tr [^<>\n]*><th [^<>\n]*>)Server Software:",
-        r"Requests per second:[ \t]+[0-9.]+ \[#/sec\]",
-        r"apr_\w+(?:\(\))?(?: \w[^:\n]*)?: .*\([0-9]+\)[ \t]*$",
-        r"socket: .*\([0-9]+\)[ \t]*$",
-        r"Total of [0-9]+ requests completed",
-        r"Completed [0-9]+ requests[ \t]*$",
-        r"Finished [0-9]+ requests[ \t]*$",
-        r"Test aborted after 10 failures",
-        r"Usage: \S{0,200}\babs?(?:\.exe)? \[options\]",
-        r"(?:\S{0,200}/)?abs?(?:\.exe)?: (?:Cannot|could not|[iI]nvalid |wrong |option |illegal )",
-        r"\S{1,80}: command not found: abs?$",
-        r"\S{1,80}: (?:line [0-9]+: )?abs?: (?:command )?not found",
-        r"'abs?' is not recognized ",
-    ),
-    ending=Ending(
-        r"100%[ \t]+[0-9]+ \((?:longest|last) request\)|</table>",
-        section=r"[0-9]{1,3}%[ \t]|</table>",
-        after=r"Time taken for tests:|<table",
-        name="the percentiles (ab prints none with -d, or of one request)",
-    ),
-)

@@ -1,9 +1,10 @@
 """ab: rejoin lines that a mail program or a web page wrapped."""
 
-from loadcurve.ingest.lazy_regex import lazy_regex
+import re
+
 from loadcurve.ingest.load.ab_labels import LABELS, PHASES
 
-_NUMBERS = lazy_regex(r"[-0-9.][-0-9. \t]*")
+_NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
 
 def rejoin_lines(text: str) -> tuple[str, list[int]]:

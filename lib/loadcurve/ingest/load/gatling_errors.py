@@ -5,10 +5,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.report_text import error_counts
 
-_STATUS = lazy_regex(r"status\.find\..*found ([0-9]{3})", re.DOTALL)
+_STATUS = re.compile(r"status\.find\..*found ([0-9]{3})", re.DOTALL)
 
 
 def errors_of(messages: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -1,14 +1,14 @@
 """Numbers of Locust by request name into rows of `labels`, `runs` and `latency`; its CSV and its console share them."""
 
 import math
+import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.report_text import real, whole
 
 _MISSING = ("N/A", "", "None")
 _NAMED = {0.5: "median", 0.9: "p90", 0.95: "p95", 0.99: "p99"}
-_PERCENT = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%?")
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%?")
 ESTIMATOR = "of response times rounded to two significant digits from 100 ms on, to whole ms below"
 TOTAL_NAMES = ("Aggregated", "Total")
 

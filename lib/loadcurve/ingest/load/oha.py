@@ -15,21 +15,19 @@ Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``)
 """
 
 import math
+import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.hey_rows import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
 
-_PERCENTILE = lazy_regex(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
-_REAL = lazy_regex(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+_PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
+_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 _CSV = {
     "request-start": "offset_s", "DNS": "dns_s", "DNS+dialup": "connect_s", "Response-delay": "waiting_s",
     "request-duration": "latency_s", "bytes": "received_bytes", "status": "status",
@@ -159,14 +157,3 @@ def _phases(document: object, text: str) -> list[dict]:
             }
             rows.append({"phase": phase, **times})
     return rows
-
-
-OHA_REQUESTS = Form("oha", "requests", parse_oha_csv, (r"request-start,DNS,DNS\+dialup,",), commas=True)
-
-OHA_JSON = Form(
-    "oha",
-    "json",
-    parse_oha_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:latencyPercentiles|responseTimeHistogram)"\s*:)',),
-    ending=JSON,
-)

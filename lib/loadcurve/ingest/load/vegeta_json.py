@@ -6,21 +6,19 @@ are as in `vegeta` (``lib/metrics.go``).
 """
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, value_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
 
 _EXPECTED = "JSON of vegeta report"
 _KNOWN = {"total", "mean", "min", "max"}
-_PERCENTILE = lazy_regex(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
+_PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 
 
 def parse_vegeta_json(text: str) -> Parsed:
@@ -119,12 +117,3 @@ def _classes(document: object, text: str) -> list[dict]:
     for row, after in pairwise(rows):
         row["upper_s"] = after["lower_s"]
     return rows
-
-
-VEGETA_JSON = Form(
-    "vegeta",
-    "json",
-    parse_vegeta_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',),
-    ending=JSON,
-)

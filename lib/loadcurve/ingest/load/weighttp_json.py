@@ -5,20 +5,20 @@ connect, to the first byte and to the end of the response in whole units of ``un
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.json_text import Decoder, integer_at, number_at, optional_integer_at, value_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 _PHASES = {
     "connect_times": "connect", "time_to_first_byte": "first_byte", "response_times": "processing",
     "total_times": "total",
 }  # fmt: skip
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-_RANK = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
+_RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
 _KEYS = {
     "request_counts": ("started", "retired"), "response_counts": ("pass", "fail", "errs"),
     "status_codes": ("2xx", "3xx", "4xx", "5xx"), "traffic": ("bytes_total", "bytes_headers", "bytes_body"),

@@ -24,8 +24,6 @@ Its calibration lines, ``HdrHistogram`` or an echoed ``-R`` distinguish it from 
 corrected.
 """
 
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_lines import Reader
 from loadcurve.ingest.load.wrk_rows import rows_of
 from loadcurve.ingest.load.wrk_runs import paired
@@ -84,44 +82,3 @@ def _parse(text: str, default: str) -> Parsed:
         return reader.cursor.failed_run("a wrk report")
     tool = next((row["tool"] for row in runs if "tool" in row), default)
     return Parsed(tool, {"runs": runs, "latency": latency}, tuple(warnings), reader.version)
-
-
-_WRK = (
-    r"Running \S+ test @",
-    r"Making [0-9]+ requests to ",
-    r"[0-9]+\s+threads and\s+[0-9]+\s+connections\s*$",
-    r"Thread (?:Stats\s+Avg\s+Stdev\s|calibration: mean lat)",
-    r"Test Results @ ",
-    r"Latency Distribution(?: \(HdrHistogram - .*)?$",
-    r"Detailed Percentile spectrum:[ \t]*$",
-    r"Value[ \t]+Percentile[ \t]+TotalCount[ \t]+1/\(1-Percentile\)",
-    r"Usage: wrk ",
-    r"invalid URL: ",
-    r"number of connections must be >= threads",
-    r"Throughput MUST be specified",
-    r"unable to (?:connect to|resolve) \S+:\S+ [A-Za-z]",
-    r"unable to create thread [0-9]",
-    r"(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found",
-    r"zsh: command not found: wrk",
-    r"PANIC: unprotected error in call to Lua API",
-    r"(?<![\s\S]{2})Killed by signal [0-9]+\.\s*\Z",  # alone in a text: behind the newline of `beginnings`
-)
-
-_WRK_ENDING = Ending(
-    r"Transfer/sec:[ \t]+[0-9.]+[KMGTP]?B",
-    section=r"Transfer/sec:",
-    after=r"[0-9]+ requests in ",
-    name="'Transfer/sec:'",
-)
-
-WRK = Form(
-    "wrk",
-    "",
-    parse_wrk,
-    _WRK,
-    ending=_WRK_ENDING,
-    # wrk2 prints the headings of wrk; `parse_wrk` reads both.
-    before=("wrk2",),
-)
-
-WRK2 = Form("wrk2", "", parse_wrk2, _WRK, ending=_WRK_ENDING)

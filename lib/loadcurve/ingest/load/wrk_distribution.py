@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.wrk_numbers import TIME, number, whole
 from loadcurve.ingest.noise import is_prose
 
-_HEADING = lazy_regex(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
-_SEVERAL = lazy_regex(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
-_RANK = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
-_COLUMNS = lazy_regex(r"Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)")
-_FRACTION = lazy_regex(r"-?[0-9]{1,15}\.[0-9]{1,9}")
-_FOOTER = lazy_regex(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
-_FOOTER_LIKE = lazy_regex(r"#?\[(?:Mean|Max|Buckets)\b")
+_HEADING = re.compile(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
+_SEVERAL = re.compile(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
+_RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+_COLUMNS = re.compile(r"Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)")
+_FRACTION = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,9}")
+_FOOTER = re.compile(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
+_FOOTER_LIKE = re.compile(r"#?\[(?:Mean|Max|Buckets)\b")
 _NAN = ("nan", "-nan")
 _FINE = 1e5  # 1/(1-percentile) from which six decimals no longer distinguish the percentiles of rows
 

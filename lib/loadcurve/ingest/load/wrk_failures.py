@@ -1,9 +1,9 @@
 """Errors of wrk, wrk2, the shell and the kernel that replace a report or end it early; the echoed command."""
 
-from loadcurve.ingest.lazy_regex import lazy_regex
+import re
 
 # src/wrk.c of wrk 4.1.0 and wrk2; getopt; the shells; LuaJIT.  After each of them there is no run.
-_STARTUP = lazy_regex(
+_STARTUP = re.compile(
     r"unable to (?:connect to|resolve|create thread|initialize SSL)\b.*"
     r"|invalid URL: .*"
     r"|number of connections must be >= threads"
@@ -15,7 +15,7 @@ _STARTUP = lazy_regex(
     r"|zsh: (?:command not found|no such file or directory|permission denied): \S*wrk2?"
     r"|PANIC: unprotected error.*"
 )
-_KILLED = lazy_regex(
+_KILLED = re.compile(
     r"(?:\S+: line [0-9]+: +)?(?:\[[0-9]+\][+-]? +)?(?:[0-9]+ +)?(?:zsh: )?"
     r"(?:[Kk]illed|[Tt]erminated|[Ss]egmentation fault|[Aa]borted|[Aa]bort|[Bb]us error|Illegal instruction)"
     r"(?:: [0-9]+)?(?: \(core dumped\))?(?:\.|\s+\S*wrk.*)?"
@@ -32,8 +32,8 @@ _WHOLE = (
     "ot found", ">= threads", "-R option", "signal 2.", "Usage: wrk <options> <url>",
 )  # fmt: skip
 
-_COMMAND = lazy_regex(r"(?:^|[\s/$#>(`])wrk2?\s+\S")
-_RATE = lazy_regex(r"\s(?:-R|--rate)[ =]?\s{0,9}([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKmMgG]?)(?=[\s`'\")]|$)")
+_COMMAND = re.compile(r"(?:^|[\s/$#>(`])wrk2?\s+\S")
+_RATE = re.compile(r"\s(?:-R|--rate)[ =]?\s{0,9}([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKmMgG]?)(?=[\s`'\")]|$)")
 _RATE_UNIT = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 USAGE = "Usage: wrk <options> <url>"

@@ -1,11 +1,11 @@
 """Sort the lines of wrk and wrk2 into headings, reports and runs that did not start, in the order of the text."""
 
 import math
+import re
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.wrk_distribution import Distribution, is_spectrum
 from loadcurve.ingest.load.wrk_failures import USAGE, is_command, killed, rate_of_command, startup_failure
 from loadcurve.ingest.load.wrk_numbers import COUNT, PERCENT, PLAIN, SIZE, TIME, number, whole
@@ -15,18 +15,18 @@ from loadcurve.ingest.noise import is_noise
 
 _LONGEST = 4096  # characters; wrk prints no longer line
 
-_HEADING = lazy_regex(r"(?:Running (\S+) test @|Making (\S+) requests to)(?:\s+(\S+))?\s*(.*)")
-_DURATION = lazy_regex(r"[0-9]{1,9}[smh]")
-_SIZES = lazy_regex(r"(\S+)\s+threads and\s+(\S+)\s+connections")
-_THREAD_STATS = lazy_regex(r"Thread Stats\s+Avg\s+Stdev\s+(Max|99%)(?:\s+(?:\+/-|±)\s*Stdev)?")
-_TOTAL = lazy_regex(r"(?:Overall\s+)?(\S+)\s+requests in\s+(\S+),\s+(\S+)\s+read")
-_SOCKET_ERRORS = lazy_regex(r"Socket errors:\s*connect (\S+),\s+read (\S+),\s+write (\S+),\s+timeout (\S+)")
-_UNITLESS_TAIL = lazy_regex(r".*[0-9]m")  # at a text's end `2.55m` may have been `2.55ms`
-_VERSION = lazy_regex(r"wrk (\S+) \[\w+\] Copyright .*")
+_HEADING = re.compile(r"(?:Running (\S+) test @|Making (\S+) requests to)(?:\s+(\S+))?\s*(.*)")
+_DURATION = re.compile(r"[0-9]{1,9}[smh]")
+_SIZES = re.compile(r"(\S+)\s+threads and\s+(\S+)\s+connections")
+_THREAD_STATS = re.compile(r"Thread Stats\s+Avg\s+Stdev\s+(Max|99%)(?:\s+(?:\+/-|±)\s*Stdev)?")
+_TOTAL = re.compile(r"(?:Overall\s+)?(\S+)\s+requests in\s+(\S+),\s+(\S+)\s+read")
+_SOCKET_ERRORS = re.compile(r"Socket errors:\s*connect (\S+),\s+read (\S+),\s+write (\S+),\s+timeout (\S+)")
+_UNITLESS_TAIL = re.compile(r".*[0-9]m")  # at a text's end `2.55m` may have been `2.55ms`
+_VERSION = re.compile(r"wrk (\S+) \[\w+\] Copyright .*")
 # Other tools copied wrk's heading: autocannon and go-wrk (the line after it distinguishes them).
-_LOOK_ALIKE = lazy_regex(r"[0-9]+ connections\b.*|[0-9]+ goroutine\(s\) running.*")
+_LOOK_ALIKE = re.compile(r"[0-9]+ connections\b.*|[0-9]+ goroutine\(s\) running.*")
 # DeathStarBench's wrk2 writes these while it runs, once for each connection.
-_CHATTER = lazy_regex(r"reconnect_socket|script_want_response|filename \S+")
+_CHATTER = re.compile(r"reconnect_socket|script_want_response|filename \S+")
 
 
 def _plain(line: str) -> str:

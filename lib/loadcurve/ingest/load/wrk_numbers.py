@@ -5,9 +5,9 @@ switches to the next unit at 0.85 of it, so ``0.95m`` is a valid number, 57 s.
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 TIME = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 SIZE = {unit: 1024.0**power for power, unit in enumerate(["B", "KB", "MB", "GB", "TB", "PB"])}
@@ -22,9 +22,9 @@ _EXPECTED = {
     id(PERCENT): "a percentage such as 75.00%",
     id(PLAIN): "a rate such as 128408.94",
 }
-_NUMBER = lazy_regex(r"([0-9]{1,18}(?:\.([0-9]{1,9}))?)([A-Za-z%]*)")
-_NAN = lazy_regex(r"-?nan(?:us|%)?|-?inf")
-_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"([0-9]{1,18}(?:\.([0-9]{1,9}))?)([A-Za-z%]*)")
+_NAN = re.compile(r"-?nan(?:us|%)?|-?inf")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def number(scale: dict[str, float], token: str, line: int, warnings: list[str]) -> float:

@@ -1,9 +1,9 @@
 """Convert one run of wrk or wrk2 to rows of `runs` and `latency`, and check that they are consistent."""
 
 import math
+import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.wrk_distribution import Distribution
 from loadcurve.ingest.load.wrk_numbers import PLAIN, SIZE, TIME, rounding
 from loadcurve.ingest.load.wrk_runs import Heading, Report
@@ -16,7 +16,7 @@ _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "e
 _SHORTER = 0.9  # wrk2 starts its clock after its threads have begun to send (src/wrk.c)
 _CORRECTS = 4  # first version of wrk with stats_correct
 _OVER_RATE = 1.1  # a generator with a fixed rate does not exceed it by a tenth: the command belongs to another run
-_MAJOR = lazy_regex(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
+_MAJOR = re.compile(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
 
 
 def rows_of(

@@ -11,16 +11,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import is_instant
 from loadcurve.ingest.sockets.ss_connections import ROW_LIKE, parse_ss_connections
 from loadcurve.ingest.sockets.ss_lines import HEADER, unwrapped
 from loadcurve.ingest.sockets.ss_summary import LINE, parse_ss_summary
 
-_SUMMARY = lazy_regex(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
-_LIST = lazy_regex(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
+_SUMMARY = re.compile(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
+_LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
 
 
 def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
@@ -72,37 +70,3 @@ def _parse(text: str, timezone: str) -> Parsed:
     no_snapshot = "the text ends with a time and no snapshot"  # it may be followed by one of the other kind
     tables = {"sockets": summaries.tables.rows("sockets"), "connections": lists.tables.rows("connections")}
     return Parsed("ss", Tables(tables), tuple(text for text in warnings if no_snapshot not in text))
-
-
-SS_SUMMARY = Form(
-    "ss",
-    "summary",
-    parse_ss,
-    (r"Total:[ \t]+[0-9]+(?:[ \t]+\(kernel[ \t]+[0-9]+\))?[ \t]*$", r"TCP:[ \t]+[0-9]+[ \t]+\(estab[ \t]"),
-)
-
-SS_CONNECTIONS = Form(
-    "ss",
-    "connections",
-    parse_ss,
-    (
-        (
-            r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?"
-            r"Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:"
-        ),
-        (
-            r"(?:(?:tcp|udp|raw|mptcp|sctp|dccp|icmp6|u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|xdp|ti_..)"
-            r"[ \t]+)?(?:ESTAB|LISTEN|UNCONN|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|FIN-WAIT-[12]|SYN-SENT"
-            r"|SYN-RECV)[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+\S"
-        ),
-        (
-            r"[0-9]+[ \t]+[0-9]+[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)"
-            r"(?=[ \t]|$)"
-        ),
-        r"(?:[^\s:]+: ){0,3}(?:line [0-9]+: |[0-9]+: )?(?:\S*/)?ss: (?:command )?not found",
-        r"(?:\S+: )?command not found: ss$",
-        r"ss: (?=[a-zA-Z])",
-        r"Usage: ss \[",
-        r"Cannot open netlink socket: ",
-    ),
-)

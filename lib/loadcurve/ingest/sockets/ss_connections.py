@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
 from loadcurve.ingest.sockets import ss_details, ss_rows
@@ -34,12 +33,12 @@ _LONGEST = 1 << 20  # characters of a line; a socket of thousands of processes h
 _WORDS = "|".join(re.escape(word) for word in (*ss_rows.FAMILIES, *ss_rows.STATES))
 ROW_LIKE = rf"(?:(?:{_WORDS})[ \t]+\S+[ \t]+\S|`- |-?[0-9]{{1,18}}[ \t]+-?[0-9]{{1,18}}[ \t]+\S+[ \t]+\S)"
 """Beginning of the first line of a socket."""
-_ROW_START = lazy_regex(rf"\n(?=[ \t]*{ROW_LIKE})")
-_FIRST_WORD = lazy_regex(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
+_ROW_START = re.compile(rf"\n(?=[ \t]*{ROW_LIKE})")
+_FIRST_WORD = re.compile(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
 # Certainly whole at the end of a text without newline: no port has more than five digits.
-_WHOLE_ROW = lazy_regex(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
-_WHOLE_PORT = lazy_regex(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
-_WHOLE_TOKEN = lazy_regex(r"\)$|bps$")
+_WHOLE_ROW = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
+_WHOLE_PORT = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
+_WHOLE_TOKEN = re.compile(r"\)$|bps$")
 _USER = r"\(\"(?:[^\"]|\"[^,])*\",(?:pid=)?[0-9]+,(?:[^()]*,)?(?:fd=)?[0-9]+(?:,[a-z_]+=[^()]*)?\)"
 _USERS = rf"(?P<users>users:\({_USER}(?:,{_USER})*\))(?:\s|$)"
 _FEW = 10_000  # sockets

@@ -6,6 +6,7 @@ value (``send 62.3Mbps``); what is 0 is not printed.  Other versions have other 
 copied to `other` unchanged.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sockets import ss_values as read
 
 _Reader = Callable[[pa.Array], list]
@@ -96,7 +96,7 @@ CONTROLS = (
     "illinois", "lp", "nv", "prague", "scalable", "vegas", "veno", "westwood", "yeah", "lia", "olia", "balia", "wvegas",
     "bpf_cubic", "bpf_dctcp", "bbrplus", "tsunami", "nanqinlang",
 )  # fmt: skip
-_BEFORE_A_CONTROL = lazy_regex(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  # iproute2 2.6 left the blank out
+_BEFORE_A_CONTROL = re.compile(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  # iproute2 2.6 left the blank out
 _AFTER_A_CONTROL = ("wscale", "rto", "backoff", "rtt", "ato", "mss", "cwnd")
 _KEYS = pa.array(list(KEYS))
 _WORD = r"^[a-z][a-z0-9_-]{0,15}$"

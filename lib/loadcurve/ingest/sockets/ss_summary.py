@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import instant, utc
 from loadcurve.ingest.sockets.ss_lines import ERROR, is_around
@@ -26,14 +25,14 @@ _TRANSPORT = ("RAW", "UDP", "TCP", "INET", "FRAG")
 _N = r"\s+([0-9]{1,18})"
 # The lines of ss -s in their order: first word and shape.
 _SUMMARY = {
-    "Total:": lazy_regex(rf"Total:{_N}(?:\s+\(kernel\s+[0-9]{{1,18}}\))?"),
-    "TCP:": lazy_regex(
+    "Total:": re.compile(rf"Total:{_N}(?:\s+\(kernel\s+[0-9]{{1,18}}\))?"),
+    "TCP:": re.compile(
         rf"TCP:{_N}\s+\(estab{_N}, closed\s+(-?[0-9]{{1,18}}), orphaned{_N}(?:, synrecv{_N})?"
         rf", timewait{_N}(?:/[0-9]{{1,18}})?\)(?:, ports{_N})?"
     ),
-    "Transport": lazy_regex(r"Transport\s+Total\s+(?:IP|ip)\s+IPv6"),
-    "*": lazy_regex(r"\*\s+[0-9]{1,18}\s+-\s+-"),
-    **{word: lazy_regex(rf"{word}{_N}{_N}{_N}") for word in _TRANSPORT},
+    "Transport": re.compile(r"Transport\s+Total\s+(?:IP|ip)\s+IPv6"),
+    "*": re.compile(r"\*\s+[0-9]{1,18}\s+-\s+-"),
+    **{word: re.compile(rf"{word}{_N}{_N}{_N}") for word in _TRANSPORT},
 }
 _ORDER = list(_SUMMARY)
 LINE = (
@@ -41,7 +40,7 @@ LINE = (
     r"|(?:RAW|UDP|TCP|INET|FRAG)(?:[ \t]+[0-9]+){3}[ \t]*$)"
 )
 """Beginning of a line of a summary."""
-_ERROR = lazy_regex(ERROR)
+_ERROR = re.compile(ERROR)
 
 
 def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:

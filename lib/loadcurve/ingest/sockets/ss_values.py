@@ -17,9 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
-_TIMER = lazy_regex(
+_TIMER = re.compile(
     r"(?:(?P<ms>[0-9]{3})ms|(?:(?P<min>[0-9]{1,9})min)?(?:(?P<sec>[0-9]{1,2})(?:sec|(?P<frac>\.[0-9]{3})(?:ms|sec)))?)"
 )
 _FEW = 1000  # texts

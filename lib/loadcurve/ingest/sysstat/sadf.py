@@ -15,13 +15,11 @@ Output of sysstat (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
 - sadf calls ``setlocale``, so some languages have a decimal comma.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
@@ -31,10 +29,10 @@ from loadcurve.ingest.sysstat.sections import ITEMS, section_of
 from loadcurve.ingest.sysstat.text_report import is_chatter
 
 HEADER = ("hostname", "interval", "timestamp")
-_RESTART = lazy_regex(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
+_RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
 _ALL = {"CPU": "all", "INTR": "sum"}  # meaning of -1
-_ROW = lazy_regex(r"[^;]+;-?[0-9]+;[^;]+;.+")
-_TWO_DECIMALS = lazy_regex(r"-?[0-9]+[.,][0-9]{2}")
+_ROW = re.compile(r"[^;]+;-?[0-9]+;[^;]+;.+")
+_TWO_DECIMALS = re.compile(r"-?[0-9]+[.,][0-9]{2}")
 
 
 def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
@@ -153,12 +151,3 @@ def add_event(rows: Rows, host: str, time: datetime, text: str) -> bool:
         return False
     rows.add("events", {"host": host, "time": time, "tool": "sadf", **fields})
     return True
-
-
-SADF = Form(
-    "sadf",
-    "",
-    parse_sadf,
-    (r"#? ?hostname;interval;timestamp", r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )"),
-    ending=TWO_DECIMALS,
-)

@@ -5,12 +5,12 @@ JSON and XML have the same elements, as objects and as markup.  From the headers
 size has no ``kb``.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sysstat.clock import Instants
 from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
@@ -45,7 +45,7 @@ _SPECIAL = {
 }  # fmt: skip
 _PRESSURE = {"psi-cpu": "cpu", "psi-io": "io", "psi-mem": "mem"}
 _BY_OPTION = {section.option: section for section in SECTIONS}
-_COUNT = lazy_regex(r"[0-9]{1,7}")
+_COUNT = re.compile(r"[0-9]{1,7}")
 Group = Mapping[str, object]
 """One element: values by attribute."""
 

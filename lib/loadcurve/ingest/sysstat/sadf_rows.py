@@ -1,13 +1,13 @@
 """Join sadf's sections into rows of the tables, for every output form of sadf."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.sysstat.columns import Section
 
-_NUMBER = lazy_regex(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
 
 
 def number_of(text: str) -> float | None:

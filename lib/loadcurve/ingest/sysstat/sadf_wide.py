@@ -1,23 +1,23 @@
 """Read the wide rows of ``sadf -dh``: all sections of an instant in one line, some repeated for each item."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sysstat.sadf_rows import number_of
 from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS
 
-_WHOLE = lazy_regex(r"-?[0-9]+")
+_WHOLE = re.compile(r"-?[0-9]+")
 _NAMED = frozenset({"CPU", "TTY", "INTR", "FAN", "TEMP", "IN", "BAT", "BUS"})  # items that may look like numbers
 _TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
 _SHAPES = {
-    "DEV": lazy_regex(r"(?:[hsv]d[a-z]|xvd|nvme|mmcblk|dm-|dev[0-9]|loop[0-9]|sr[0-9]|md[0-9]|z?ram[0-9])"),
-    "IFACE": lazy_regex(r"(?:lo$|eth|en[opsx]|wl|br-?|vir|veth|docker|bond|team|tun|tap|vlan|ib[0-9]|cali|flannel)"),
-    "CPU": lazy_regex(r"-1$"),
-    "FILESYSTEM": lazy_regex(r"/"),
-    "MOUNTPOINT": lazy_regex(r"/"),
+    "DEV": re.compile(r"(?:[hsv]d[a-z]|xvd|nvme|mmcblk|dm-|dev[0-9]|loop[0-9]|sr[0-9]|md[0-9]|z?ram[0-9])"),
+    "IFACE": re.compile(r"(?:lo$|eth|en[opsx]|wl|br-?|vir|veth|docker|bond|team|tun|tap|vlan|ib[0-9]|cali|flannel)"),
+    "CPU": re.compile(r"-1$"),
+    "FILESYSTEM": re.compile(r"/"),
+    "MOUNTPOINT": re.compile(r"/"),
 }
 _MOST = 1000  # ways
 MANY = "[...]"

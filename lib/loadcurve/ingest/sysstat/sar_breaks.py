@@ -8,13 +8,11 @@ A line of sar begins with a time, a label or a heading, never with a space; each
 import re
 from collections.abc import Callable
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
 _REST = r"(?:(?:\n *)+(?<= )[^ \n][^\n]*)"
-_BROKEN = lazy_regex(rf"(?=[0-9]|\S[^\n:：]{{0,30}}[:：])\S[^\n]*{_REST}+")
-_BLANK = lazy_regex(r"[\n ]*")
-_INDENTED = lazy_regex(r"\n*[ \t]")
-_LINE = lazy_regex(rf"\s*\S[^\n]*{_REST}*")
+_BROKEN = re.compile(rf"(?=[0-9]|\S[^\n:：]{{0,30}}[:：])\S[^\n]*{_REST}+")
+_BLANK = re.compile(r"[\n ]*")
+_INDENTED = re.compile(r"\n*[ \t]")
+_LINE = re.compile(rf"\s*\S[^\n]*{_REST}*")
 
 
 def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
@@ -65,8 +63,8 @@ def _fits(text: str, found: re.Match, parts: list[str], done: int) -> bool:
     return len(found[0].split()) in (len(before.split()), len(after[0].split()) if after else 0)
 
 
-_BEGINS = lazy_regex(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[ \t]|$)|[^\W\d_][^\d:：\n]{0,30}?[ \t]?[:：](?:[ \t]|$)|Linux ")
-_CELL = lazy_regex(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
+_BEGINS = re.compile(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[ \t]|$)|[^\W\d_][^\d:：\n]{0,30}?[ \t]?[:：](?:[ \t]|$)|Linux ")
+_CELL = re.compile(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
 _MOST = 60  # lines that one line can be broken into
 
 
