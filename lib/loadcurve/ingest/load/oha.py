@@ -23,7 +23,7 @@ from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
 from loadcurve.ingest.lazy_regex import lazy_regex
-from loadcurve.ingest.load.hey_rows import DEADLINE, ESTIMATORS
+from loadcurve.ingest.load.hey import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
