@@ -17,6 +17,7 @@ EXTRA_OF = {
     "traitlets": "notebooks",
     "bs4": "handbook",
     "griffe": "handbook",
+    "jinja2": "handbook",
     "latex2mathml": "handbook",
     "mkdocs": "handbook",
 }
