@@ -146,7 +146,8 @@ def pack(
             finished = [path.name for path in run_folders(folder) if read_run(path).status == "finished"]
             packed = archive.pack(folder, finished if every else finished[1:])
         if packed:
-            typer.echo(f"{paths.shown(folder)}: {len(packed)} runs packed in {paths.ARCHIVE}", err=True)
+            runs = f"{len(packed)} run{'s' * (len(packed) > 1)}"
+            typer.echo(f"{paths.shown(folder)}: {runs} packed in {paths.ARCHIVE}", err=True)
 
 
 def unpack(
