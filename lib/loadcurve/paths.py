@@ -2,7 +2,7 @@
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from loadcurve.errors import LoadcurveError, ParseError, check_type, original
 
@@ -150,6 +150,17 @@ def on_disk(path: Path) -> Path:
     """Return the file that holds a file of a study, which is the archive for one in a packed run."""
     place = Path(original(str(path.absolute())))
     return next((folder / ARCHIVE for folder in place.parents if not place.exists() and is_packed(folder)), place)
+
+
+def below(file: Path, folder: Path) -> PurePosixPath:
+    """Return the path of a file relative to a folder, also of a file in the temporary copy of a packed study there.
+
+    Examples
+    --------
+    >>> below(Path("results/c64/wrk.txt"), Path("results"))
+    PurePosixPath('c64/wrk.txt')
+    """
+    return PurePosixPath(os.path.relpath(original(str(file)), original(str(folder))))
 
 
 def leads_out_of(folder: str, link: str | Path) -> bool:

@@ -1,5 +1,6 @@
 """A packed study: read as its plain folders are, converted back byte for byte, and never trusted more than they are."""
 
+import json
 import lzma
 import os
 import shutil
@@ -71,6 +72,11 @@ def test_a_packed_study_reads_as_the_plain_one(study, called, monkeypatch):
         found = loadcurve.read(path).tables["runs"]
         assert len(found) == 1 and found["source"][0].startswith(path), path
         assert called("audit", path)[1].count(RUNS[1]), path
+    answers = []
+    for folder in (study, opened(study)):
+        called("analyse", folder, "-o", study.parent / "answer.json")
+        answers.append(json.loads((study.parent / "answer.json").read_text())["provenance"]["files"])
+    assert answers[0] == answers[1] and any(file["path"] == f"{RUNS[1]}/local.wrk.txt" for file in answers[0])
 
 
 def test_unpack_gives_back_every_byte_mode_and_name(study, called, tmp_path):

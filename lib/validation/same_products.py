@@ -19,7 +19,7 @@ import pandas as pd
 PATTERNS = ("tidy/*/*.parquet", "figures/*/*.csv", "figures/*/*.json", "answers/*.json")
 MEASURED_HERE = ("tidy/this_machine+", "tidy/given+", "figures/10_run_study/")
 """Runs of the build itself: a short study on this machine, and temporary folders that notebooks make."""
-MAY_DIFFER = frozenset({"commit", "version", "created_at", "seconds"})
+MAY_DIFFER = frozenset({"commit", "version", "created", "seconds"})
 """Keys of JSON files about the build, not about its results."""
 MOST_LINES = 20
 """Differences that are printed of one file."""

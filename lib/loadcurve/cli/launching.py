@@ -11,6 +11,7 @@ from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
 from loadcurve.cli.options import number
 from loadcurve.cli.studies import pack
+from loadcurve.errors import LoadcurveError
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -77,7 +78,10 @@ def launch(
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
         raise typer.Exit(128 + signal_of(interrupt)) from None
-    pack([str(target)])
+    try:
+        pack([str(target)])
+    except LoadcurveError as error:  # the runs stay as they are
+        typer.echo(f"not packed: {error}", err=True)
     if not passed:
         raise typer.Exit(1)
 

@@ -1,9 +1,10 @@
 """Bytes of a raw file into tables, and which files a folder holds."""
 
+import functools
 import os
 import stat
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
@@ -14,7 +15,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
-from loadcurve.paths import ARCHIVE, leads_out_of
+from loadcurve.paths import ARCHIVE, below, is_packed, leads_out_of
 from loadcurve.study.archive import opened
 
 _NAMED = 3  # links, and kinds of files, that a message names
@@ -123,17 +124,18 @@ def list_files(path: Path, follow: bool = False, *, packed: bool = False) -> Lis
     (`loadcurve.study.archive.opened`), unless `packed` asks for the archive.  What may not be opened is listed like a
     file, so that reading it raises the reason.
     """
-    if not packed:
-        path = opened(path)
+    path, named = path if packed else opened(path), path
     if not is_folder(path):
         return Listed([path], [], [])
+    order: Callable[[Path], PurePosixPath] | None = None
     found, left, assets = list[Path](), list[Path](), list[Path]()
     root = os.path.realpath(path)
     folders, followed, seen = [path], list[Path](), set[tuple[int, int]]()
     while folders or followed:
         place = folders.pop() if folders else followed.pop()  # so that a file is found at its place, not by a link
         try:
-            place = place if packed else opened(place)
+            if not packed and is_packed(place):
+                place, order = opened(place), functools.partial(below, folder=named)
             facts = place.stat()
             if (facts.st_dev, facts.st_ino) in seen:
                 continue
@@ -156,7 +158,7 @@ def list_files(path: Path, follow: bool = False, *, packed: bool = False) -> Lis
                 assets.append(one)
             elif leads_out or not is_link:
                 (followed if leads_out else folders).append(one)
-    return Listed(sorted(found), sorted(left), sorted(assets))
+    return Listed(sorted(found, key=order), sorted(left, key=order), sorted(assets, key=order))
 
 
 def describe_links(folder: str, links: Sequence[Path]) -> str:

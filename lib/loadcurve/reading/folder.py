@@ -5,7 +5,7 @@ import functools
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError, ParseError, original, printable
@@ -18,7 +18,7 @@ from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.ingest.table_parts import Parts
 from loadcurve.many_files import ManyFiles
-from loadcurve.paths import is_own_file
+from loadcurve.paths import below, is_own_file
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.studies import RUN_S
@@ -144,7 +144,7 @@ def read_matched(
             if reading.file is None or reading.refused:
                 yield reading
                 continue
-            at = PurePosixPath(os.path.relpath(original(str(reading.file)), path))
+            at = below(reading.file, path)
             files.append(RawFile(at, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
             yield replace(reading, parsed=replace(reading.parsed, tables=Tables()))
         matched = Matched({}, {})
