@@ -6,6 +6,7 @@ Wrong input raises one of these errors.  Weak evidence never raises: it travels 
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import TYPE_CHECKING
@@ -36,6 +37,22 @@ _LONGEST = 300
 _SHOWN = 60  # characters of a value of a wrong type
 
 
+OPENED = "opened"
+"""Folder below a temporary folder in which the copy of a packed study is, under the whole path of the study."""
+_OPENED = re.compile(rf"^.*/loadcurve-\d+/[0-9a-f]{{6}}-[0-9a-f]{{8}}/{OPENED}(?=/)")
+
+
+def original(path: str) -> str:
+    """Return the path of a file in its study, for a path in the temporary copy of a packed study; others as they are.
+
+    Examples
+    --------
+    >>> original("/tmp/loadcurve-0/a71c04-5f0e93b2/opened/data/studies/s/r1"), original("s/r1")
+    ('/data/studies/s/r1', 's/r1')
+    """
+    return _OPENED.sub("", path)
+
+
 class LoadcurveError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the reader."""
 
@@ -50,6 +67,7 @@ class ParseError(LoadcurveError):
     """
 
     def __init__(self, line: int, expected: str, got: str, path: str = "<text>"):
+        path = original(path)
         self.line, self.expected, self.got, self.path = line, expected, got, path
         shown = repr(got[:80])
         if len(got) > 80 or len(shown) > 82:

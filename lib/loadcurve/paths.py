@@ -2,14 +2,17 @@
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from loadcurve.errors import LoadcurveError, ParseError, check_type
+from loadcurve.errors import LoadcurveError, ParseError, check_type, original
 
 NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
 """Form of the name of a published notebook, without its suffix: it names a folder of figures and a make target."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # same as in the Makefile
+
+ARCHIVE = "runs.tar.xz"
+"""Name of the file that holds the runs of a packed study, beside its `study.yml` (`loadcurve.study.archive`)."""
 
 
 def root() -> Path:
@@ -93,7 +96,8 @@ def data_folder(data: str | Path) -> Path:
         return study_folder(data)
     except LoadcurveError:
         named = Path(data).expanduser()
-        found = next((place / named for place in (Path(), _root() or Path()) if (place / named).is_dir()), None)
+        places = [place / named for place in (Path(), _root() or Path())]
+        found = next((one for one in places if one.is_dir() or on_disk(one) != one.absolute()), None)
         if found is None and len(named.parts) > 1:
             raise LoadcurveError(f"{data}: expected a file or a folder, got none") from None
         if found is None or not str(data):
@@ -111,7 +115,7 @@ def data_name(folder: Path) -> str:
     It is the name of a study, ``published/SOURCE``, the path of another folder in the checkout, or the last part of the
     path of a folder elsewhere.
     """
-    folder, top = folder.resolve(), _root()
+    folder, top = Path(original(str(folder.resolve()))), _root()
     above = [(top / place).resolve() for place in _HOLD_DATA] if top else []
     return next((str(folder.relative_to(place)) for place in above if folder.is_relative_to(place)), folder.name)
 
@@ -130,10 +134,33 @@ def record_folder(folder: Path) -> Path:
 
 def shown(path: Path) -> str:
     """Return a path for messages and provenance, that of a link itself: relative to the checkout if it is inside."""
-    path, top = path.parent.resolve() / path.name if path.is_symlink() else path.resolve(), _root()
+    path = path.parent.resolve() / path.name if path.is_symlink() else path.resolve()
+    path, top = Path(original(str(path))), _root()
     if top and path.is_relative_to(top := top.resolve()):
         return str(path.relative_to(top))
     return str(path)
+
+
+def is_packed(folder: Path) -> bool:
+    """Return whether a folder is that of a study with an archive of its runs."""
+    return (folder / ARCHIVE).is_file() and (folder / "study.yml").is_file()
+
+
+def on_disk(path: Path) -> Path:
+    """Return the file that holds a file of a study, which is the archive for one in a packed run."""
+    place = Path(original(str(path.absolute())))
+    return next((folder / ARCHIVE for folder in place.parents if not place.exists() and is_packed(folder)), place)
+
+
+def below(file: Path, folder: Path) -> PurePosixPath:
+    """Return the path of a file relative to a folder, also of a file in the temporary copy of a packed study there.
+
+    Examples
+    --------
+    >>> below(Path("results/c64/wrk.txt"), Path("results"))
+    PurePosixPath('c64/wrk.txt')
+    """
+    return PurePosixPath(os.path.relpath(original(str(file)), original(str(folder))))
 
 
 def leads_out_of(folder: str, link: str | Path) -> bool:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from loadcurve.lab.hosts.network import TOPOLOGIES, Ledger, build, clean
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.schedule import background_warnings
 from loadcurve.study import Study
+from loadcurve.study.archive import opened
+from loadcurve.study.manifest import list_run, read_manifest
 
 # Optional for jsonschema, which nbformat imports: compiling its 38 grammars takes each process a second.
 sys.modules["rfc3987_syntax"] = None
@@ -69,6 +72,21 @@ def no_tool_is_started():
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+RECORDED = ROOT / "data" / "studies" / "connections_on_loopback"
+
+
+def copy_runs(target: Path, *runs: str, listed: bool = False) -> Path:
+    """Copy recorded runs into a new folder of their study, as plain folders; `listed` in a manifest too."""
+    source = opened(RECORDED)
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source / "study.yml", target)
+    for run in runs:
+        shutil.copytree(source / run, target / run)
+        if listed:
+            list_run(target, run, read_manifest(source)[run])
+    return target
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conftest import copy_runs
+
 STUDY = "connections_on_loopback"
 
 _LOADCURVE = """\
@@ -41,11 +43,7 @@ pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(f"{{rows
 
 def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "delay-c0008-r1")) -> None:
     """Write the checkout: two notebooks, of which one reads the table `runs` and the other `sockets`."""
-    source, study = root / "data" / "studies" / STUDY, tree / "data" / "studies" / STUDY
-    study.mkdir(parents=True)
-    shutil.copy(source / "study.yml", study)
-    for run in runs:
-        shutil.copytree(source / run, study / run)
+    copy_runs(tree / "data" / "studies" / STUDY, *runs)
     for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "lib/loadcurve/designs"):
         (tree / folder).mkdir(parents=True)
     for file in (root / "Makefile", root / "lib/packages.py", *root.glob("lib/*.sh"), *root.glob("lib/*.lock")):

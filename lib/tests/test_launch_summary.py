@@ -3,13 +3,13 @@
 import io
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+from conftest import copy_runs
 
 from loadcurve import audit, read, read_table
 from loadcurve.analysis import analyse
@@ -30,14 +30,10 @@ STUDY = "connections_on_loopback"
 
 
 @pytest.fixture
-def recorded(root, tmp_path):
+def recorded(tmp_path):
     """Two recorded runs and one that failed, with warnings; the names of the two."""
-    source, folder = root / "data" / "studies" / STUDY, tmp_path / STUDY
-    folder.mkdir()
-    shutil.copy(source / "study.yml", folder)
     names = ["cpu-c0512-r2", "delay-c0008-r1", "delay-c0008-r2"]
-    for name in names:
-        shutil.copytree(source / name, folder / name)
+    folder = copy_runs(tmp_path / STUDY, *names)
     for number, name in enumerate(names[:2]):
         run = read_run(folder / name)
         late = f"wrk ended after {1.5 + number} s of a load of 6 s"
@@ -160,7 +156,7 @@ def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
     environment = {**os.environ, "COLUMNS": "90"}
     done = subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
     out = done.stdout.decode()
-    assert "\r" not in out and done.stderr == b""
+    assert "\r" not in out and done.stderr == b"data/studies/quick: 1 run packed in runs.tar.xz\n"
     tables = read(folder).tables
     p99 = tables["latency"].query("quantile == 0.99").set_index("run_id")["latency_s"]
     for number, point in enumerate(plan(study), 1):

@@ -7,7 +7,6 @@ import shutil
 import pytest
 from makefile_tree import run, write_programs
 
-RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
     "00_template", "10_run_study", "20_data_quality", "21_planted_faults", "30_throughput_by_connections", "40_usl_fit",
     "43_capacity_under_an_objective", "44_compare_two_servers",
@@ -41,9 +40,7 @@ def test_nothing_is_left_to_do(make):
 @pytest.mark.parametrize(
     ("changed", "notebooks"),
     [
-        (f"{RUN}/local.sar.txt", {"20_data_quality", "21_planted_faults", "43_capacity_under_an_objective"}),
-        (f"{RUN}/local.ss.connections.txt", {"20_data_quality", "21_planted_faults"}),
-        (f"{RUN}/local.wrk.txt", OF_THE_STUDY),
+        ("data/studies/connections_on_loopback/runs.tar.xz", OF_THE_STUDY),
         ("data/published/nginx_10gbe/rates.csv", OF_THE_WIRE),
         ("data/published/lvs_acceptance/raw/round_robin.ipvsadm.txt", {"44_compare_two_servers", "54_lvs_acceptance"}),
         ("data/published/scaling_curves/curves.csv", OF_CURVES),

@@ -6,6 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from conftest import copy_runs
 
 import loadcurve
 from loadcurve.audit import audit
@@ -13,28 +14,24 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.store import read_table, read_warnings
 from loadcurve.reading import read_each
-from loadcurve.study.manifest import NAME, list_run, read_manifest
-from loadcurve.study.records import read_run, write_run
+from loadcurve.study.archive import opened
+from loadcurve.study.manifest import NAME, read_manifest
+from loadcurve.study.records import read_run, run_folders, write_run
 
 STUDY = "connections_on_loopback"
 RUNS = ("cpu-c0008-r1", "delay-c0008-r1")
 
 
 @pytest.fixture
-def study(checkout, root):
+def study(checkout):
     """Two recorded runs with their manifest."""
-    source, target = root / "data" / "studies" / STUDY, checkout / "data" / "studies" / STUDY
-    target.mkdir()
-    shutil.copy(source / "study.yml", target)
-    for run in RUNS:
-        shutil.copytree(source / run, target / run)
-        list_run(target, run, read_manifest(source)[run])
-    return target
+    return copy_runs(checkout / "data" / "studies" / STUDY, *RUNS, listed=True)
 
 
 def test_a_record_names_no_folder_of_the_checkout_that_made_it(root):
     own = re.compile(r"/(?:data/studies|data/atlas|lib/loadcurve|\.venv|site-packages)/")
-    records = [*(root / "data").glob("studies/*/*/run.json"), *(root / "data").glob("atlas/*/*/run.json")]
+    studies = [path.parent for path in (root / "data").glob("*/*/study.yml")]
+    records = [path for study in studies for path in opened(study).glob("*/run.json")]
     assert records
     assert [path for path in records if own.search(path.read_text("utf-8"))] == []
 
@@ -42,7 +39,7 @@ def test_a_record_names_no_folder_of_the_checkout_that_made_it(root):
 def test_recorded_studies_list_their_runs(root):
     folders = [path.parent for path in (root / "data" / "studies").glob("*/study.yml")]
     for folder in folders:
-        assert read_manifest(folder) == {path.parent.name: read_run(path).seal for path in folder.glob("*/run.json")}
+        assert read_manifest(folder) == {run.name: read_run(run).seal for run in run_folders(folder)}
     assert STUDY in {folder.name for folder in folders}
 
 

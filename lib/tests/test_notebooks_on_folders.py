@@ -22,6 +22,7 @@ from loadcurve import captions, paths, publish
 from loadcurve.batch.given import Text, check_parameters, typed
 from loadcurve.captions import fill_captions, read_captions
 from loadcurve.errors import LoadcurveError
+from loadcurve.study.archive import opened
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def this_machine(tmp_path_factory):
     here.mkdir()
     text = (RECORDED / "study.yml").read_text("utf-8")
     (here / "study.yml").write_text(re.sub(r"(?m)^repeats: .*", "repeats: 1", text), "utf-8")
-    for run in RECORDED.glob("*-r1"):
+    for run in opened(RECORDED).glob("*-r1"):
         shutil.copytree(run, here / run.name)
     return here
 

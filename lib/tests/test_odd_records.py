@@ -3,10 +3,10 @@
 import copy
 import json
 import re
-import shutil
 
 import pandas as pd
 import pytest
+from conftest import copy_runs
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
@@ -14,6 +14,7 @@ from loadcurve.ingest.record_checks import check_factors, edits_of
 from loadcurve.ingest.run_columns import complete, tables_of
 from loadcurve.ingest.store import ingest, read_machine
 from loadcurve.lab.run.resume import check_same_machine
+from loadcurve.study.archive import opened
 from loadcurve.study.records import _seal, read_run, read_study
 
 STUDY, RUN = "connections_on_loopback", "cpu-c0008-r1"
@@ -22,12 +23,9 @@ EVENT = {"at": AT, "host": "S1", "what": "stopped"}
 
 
 @pytest.fixture
-def odd(checkout, root):
+def odd(checkout):
     """Writes a value into a copy of a recorded run, seals it, and returns the study's folder."""
-    source, study = root / "data" / "studies" / STUDY, checkout / "data" / "studies" / STUDY
-    study.mkdir()
-    shutil.copy(source / "study.yml", study)
-    shutil.copytree(source / RUN, study / RUN)
+    study = copy_runs(checkout / "data" / "studies" / STUDY, RUN)
     record = json.loads((study / RUN / "run.json").read_text())
 
     def write(place, value):
@@ -110,7 +108,7 @@ def places(value, above=()):
 @pytest.mark.slow
 def test_a_value_of_any_type_at_any_place_is_read_or_refused_in_one_line(root, tmp_path):
     """Of each list, the first two; what is read goes on to the tables of the record."""
-    source, begun = root / "data" / "studies" / "scale_out" / "p02-r1", pd.Timestamp(AT)
+    source, begun = opened(root / "data" / "studies" / "scale_out" / "p02-r1"), pd.Timestamp(AT)
     record, run, study = json.loads((source / "run.json").read_text()), read_run(source), read_study(source.parent)
     refused = 0
     for place in (place for place in places(record) if not any(isinstance(key, int) and key > 1 for key in place)):

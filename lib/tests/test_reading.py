@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import lzma
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -17,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import copy_runs
 from one_test import in_one_test
 
 import loadcurve
@@ -26,6 +26,7 @@ from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.reading import read_each
+from loadcurve.study.records import run_folders
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it
 DATA = Path(__file__).parent / "data"
@@ -166,8 +167,8 @@ def test_a_study_is_read_with_its_records(root):
 def test_a_study_is_written_run_by_run_with_its_factors(root, tmp_path, place):
     """wrk's text and its reporter's JSON are one row, and the row knows its variant."""
     study = root / "data/studies/connections_on_loopback"
-    named = next(study.glob(f"*{place}*/run.json")).parent if place else study
-    runs = [named] if place else [path.parent for path in study.glob("*/run.json")]
+    runs = run_folders(study)[:1] if place else run_folders(study)
+    named = study / runs[0].name if place else study
     write_tables(read_each(named, Hints()), tmp_path, "parquet")
     written = pd.read_parquet(tmp_path / "runs.parquet").set_index("run_id")
     recorded = {path.name: json.loads((path / "run.json").read_text("utf-8"))["factors"] for path in runs}
@@ -176,13 +177,9 @@ def test_a_study_is_written_run_by_run_with_its_factors(root, tmp_path, place):
         assert written[column].to_dict() == {name: facts[column] for name, facts in recorded.items()}
 
 
-def test_a_recorded_run_that_was_changed_is_refused_and_the_others_are_read(root, tmp_path):
-    study = root / "data/studies/connections_on_loopback"
-    copied = tmp_path / study.name
-    names = sorted(path.parent.name for path in study.glob("*/run.json"))[:2]
-    for name in names:
-        shutil.copytree(study / name, copied / name)
-    shutil.copy(study / "study.yml", copied)
+def test_a_recorded_run_that_was_changed_is_refused_and_the_others_are_read(tmp_path):
+    names = ["cpu-c0001-r1", "cpu-c0001-r2"]
+    copied = copy_runs(tmp_path / "connections_on_loopback", *names)
     report = next((copied / names[0]).glob("*.wrk.txt"))
     report.write_text(report.read_text("utf-8").replace("1 threads", "2 threads"), "utf-8")
     changed, whole = read_each(copied, Hints())

@@ -6,26 +6,21 @@ from unittest import mock
 
 import pandas as pd
 import pytest
+from conftest import copy_runs
 
 from loadcurve import many_files, read_machine, read_table, read_warnings, tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import store
 from loadcurve.ingest.store import ingest
-from loadcurve.study.records import fingerprint, read_run, write_run
+from loadcurve.study.records import fingerprint, read_run, run_folders, write_run
 
 STUDY = "connections_on_loopback"
 
 
 @pytest.fixture
-def study(checkout, root):
+def study(checkout):
     """A copy of two recorded runs, which a test may change."""
-    source = root / "data" / "studies" / STUDY
-    target = checkout / "data" / "studies" / STUDY
-    target.mkdir()
-    shutil.copy(source / "study.yml", target)
-    for run in ("cpu-c0008-r1", "delay-c0008-r1"):
-        shutil.copytree(source / run, target / run)
-    return target
+    return copy_runs(checkout / "data" / "studies" / STUDY, "cpu-c0008-r1", "delay-c0008-r1")
 
 
 def test_every_table_has_rows_and_its_schema(study):
@@ -221,7 +216,8 @@ def test_unknown_names_are_refused(study):
 
 def test_every_recorded_file_is_as_it_was_recorded(root):
     checked = 0
-    for folder in sorted((root / "data" / "studies").glob("*/*/")):
+    studies = (path.parent for path in (root / "data" / "studies").glob("*/study.yml"))
+    for folder in (run for study in studies for run in run_folders(study)):
         run = read_run(folder)
         assert run.status == "finished"
         assert {p.name for p in folder.iterdir()} == {*run.files, "run.json"}

@@ -4,7 +4,6 @@ import functools
 import multiprocessing
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import copy_runs
 
 import loadcurve
 from loadcurve import many_files
@@ -159,13 +159,11 @@ def test_a_folder_is_read_alike_by_any_number_of_processes(raw, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_study_is_read_alike_by_any_number_of_processes(root, tmp_path, monkeypatch):
+def test_a_study_is_read_alike_by_any_number_of_processes(tmp_path, monkeypatch):
     """Every row and warning, and the line about a file that was changed; each file is counted for the progress."""
-    study = root / "data" / "studies" / "connections_on_loopback"
-    folder = tmp_path / study.name
-    for run in sorted(study.glob("*/run.json"))[:4]:
-        shutil.copytree(run.parent, folder / run.parent.name)
-    shutil.copy(study / "study.yml", folder)
+    folder = copy_runs(
+        tmp_path / "connections_on_loopback", "cpu-c0001-r1", "cpu-c0001-r2", "cpu-c0002-r1", "cpu-c0002-r2"
+    )
     alone = loadcurve.read(folder)
     monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
     monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)

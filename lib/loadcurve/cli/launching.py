@@ -10,6 +10,8 @@ import typer
 from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
 from loadcurve.cli.options import number
+from loadcurve.cli.studies import pack
+from loadcurve.errors import LoadcurveError
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -38,6 +40,7 @@ def launch(
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
+    The runs of a finished study are packed, as `loadcurve pack` does; `loadcurve unpack` gives the folders back.
     Prints a line for each run that ends, and at the end what `loadcurve analyse` prints of the study.  Of an acceptance
     test of balancers it prints what `loadcurve accept` prints, and ends with exit code 1 if a check fails.
 
@@ -75,6 +78,10 @@ def launch(
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
         raise typer.Exit(128 + signal_of(interrupt)) from None
+    try:
+        pack([str(target)])
+    except LoadcurveError as error:  # the runs stay as they are
+        typer.echo(f"not packed: {error}", err=True)
     if not passed:
         raise typer.Exit(1)
 

@@ -127,8 +127,59 @@ def show(
     print_analysis([str(folder)], objective or [], paths.shown(folder))
 
 
+def pack(
+    studies: Annotated[list[str], typer.Argument(help="Names or folders of studies.")],
+    every: Annotated[bool, typer.Option("--all", help="Pack the first run too, which else stays readable.")] = False,
+) -> None:
+    """Move the finished runs of a study into its archive runs.tar.xz, except the first; every command reads them there.
+
+    Example: loadcurve pack shop
+    """
+    from loadcurve import paths
+    from loadcurve.lab.run.resume import lock_folder
+    from loadcurve.study import archive
+    from loadcurve.study.records import read_run, run_folders
+
+    for study in studies:
+        folder = paths.study_folder(study)
+        with lock_folder(folder):
+            finished = [path.name for path in run_folders(folder) if read_run(path).status == "finished"]
+            packed = archive.pack(folder, finished if every else finished[1:])
+        if packed:
+            runs = f"{len(packed)} run{'s' * (len(packed) > 1)}"
+            typer.echo(f"{paths.shown(folder)}: {runs} packed in {paths.ARCHIVE}", err=True)
+
+
+def unpack(
+    study: Annotated[str, typer.Argument(help="Name or folder of a study.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="New folder for a copy of the study.")] = None,
+) -> None:
+    """Give back the run folders of a packed study, byte for byte: in the study itself, or a copy in another folder.
+
+    Example: loadcurve unpack connections_on_loopback -o /tmp/runs
+    """
+    import shutil
+
+    from loadcurve import paths
+    from loadcurve.lab.run.resume import lock_folder
+    from loadcurve.study import archive
+    from loadcurve.study.records import run_folders
+
+    folder = paths.study_folder(study)
+    if output is None:
+        with lock_folder(folder):
+            archive.unpack(folder)
+    elif output.exists():
+        raise LoadcurveError(f"{output}: expected a new folder, got one that exists: name another")
+    else:
+        shutil.copytree(archive.opened(folder), output)
+    typer.echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
+    app.command("pack")(pack)
+    app.command("unpack")(unpack)
     app.command("new")(new)
     app.command("list")(list_)
     app.command("show")(show)

@@ -1,9 +1,10 @@
 """Bytes of a raw file into tables, and which files a folder holds."""
 
+import functools
 import os
 import stat
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
@@ -14,7 +15,8 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
-from loadcurve.paths import leads_out_of
+from loadcurve.paths import ARCHIVE, below, is_packed, leads_out_of
+from loadcurve.study.archive import opened
 
 _NAMED = 3  # links, and kinds of files, that a message names
 _ASSETS = (
@@ -75,9 +77,10 @@ def parse_bytes(
 def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """Bytes of a regular file; a pipe, a device or a socket could block for ever, or never end."""
     try:
-        _check_regular(path, path.stat().st_mode)
+        place = path if path.exists() and path.name != ARCHIVE else opened(path)
+        _check_regular(path, place.stat().st_mode)
         # It may have become a pipe, which O_NONBLOCK opens without waiting for its other end.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        with os.fdopen(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             found = os.fstat(stream.fileno())
             _check_regular(path, found.st_mode)
             return read_stream(stream, max_bytes, found.st_size)
@@ -101,7 +104,7 @@ def _check_regular(path: Path, mode: int) -> None:
 def is_folder(path: Path) -> bool:
     """Whether a path is a folder; False where the path may not be examined."""
     try:
-        return path.is_dir()
+        return path.is_dir() or opened(path).is_dir()
     except OSError:
         return False
 
@@ -114,25 +117,33 @@ class Listed(NamedTuple):
     assets: list[Path]
 
 
-def list_files(path: Path, follow: bool = False) -> Listed:
+def list_files(path: Path, follow: bool = False, *, packed: bool = False) -> Listed:
     """Return what is in and below a folder, or a file itself.
 
-    Hidden files and folders are skipped.  A folder that may not be opened is listed like a file, so that reading it
-    raises the reason.
+    Hidden files and folders are skipped.  The files of a packed study are those of its temporary copy
+    (`loadcurve.study.archive.opened`), unless `packed` asks for the archive.  What may not be opened is listed like a
+    file, so that reading it raises the reason.
     """
+    path, named = path if packed else opened(path), path
     if not is_folder(path):
         return Listed([path], [], [])
+    order: Callable[[Path], PurePosixPath] | None = None
     found, left, assets = list[Path](), list[Path](), list[Path]()
     root = os.path.realpath(path)
     folders, followed, seen = [path], list[Path](), set[tuple[int, int]]()
     while folders or followed:
         place = folders.pop() if folders else followed.pop()  # so that a file is found at its place, not by a link
         try:
+            if not packed and is_packed(place):
+                place, order = opened(place), functools.partial(below, folder=named)
             facts = place.stat()
             if (facts.st_dev, facts.st_ino) in seen:
                 continue
             seen.add((facts.st_dev, facts.st_ino))
             entries = [entry for entry in os.scandir(place) if not entry.name.startswith(".")]
+        except ParseError:
+            found.append(place / ARCHIVE)
+            continue
         except OSError:
             found.append(place)
             continue
@@ -147,7 +158,7 @@ def list_files(path: Path, follow: bool = False) -> Listed:
                 assets.append(one)
             elif leads_out or not is_link:
                 (followed if leads_out else folders).append(one)
-    return Listed(sorted(found), sorted(left), sorted(assets))
+    return Listed(sorted(found, key=order), sorted(left, key=order), sorted(assets, key=order))
 
 
 def describe_links(folder: str, links: Sequence[Path]) -> str:

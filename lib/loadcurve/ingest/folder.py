@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import ParseError, printable
+from loadcurve.errors import ParseError, original, printable
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
@@ -18,6 +18,7 @@ from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import leads_out_of, shown
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
+from loadcurve.study.archive import opened
 from loadcurve.study.manifest import NAME as MANIFEST
 from loadcurve.study.manifest import accepted, gaps_of
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -48,7 +49,7 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
     (`loadcurve.study.manifest`) there is a warning.  Links out of the study are read only with `follow`.
     """
     study = read_study(folder)
-    parts = Parts()
+    parts, folder = Parts(), opened(folder)
     root = os.path.realpath(folder)
     runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if not follow:
@@ -61,7 +62,7 @@ def read_runs(folder: Path, each: EachRun = map, *, follow: bool = False) -> Ing
 
 def read_gaps(folder: Path) -> Ingested:
     """Read how a study differs from its manifest, and no run."""
-    parts = Parts()
+    parts, folder = Parts(), opened(folder)
     _note_gaps(folder, read_study(folder), parts)
     return _ingested(parts, folder, ["runs"])
 
@@ -86,12 +87,12 @@ def _gaps(folder: Path, study: Study, *, follow: bool = False) -> Iterator[tuple
 
 def is_complete(folder: Path) -> bool:
     """Whether a study is as its manifest says, but for what its study.yml accepts."""
-    return all(reason for _, _, reason in _gaps(folder, read_study(folder)))
+    return all(reason for _, _, reason in _gaps(opened(folder), read_study(folder)))
 
 
 def read_run_folder(folder: Path) -> Ingested:
     """Read one run of a study's folder, as `read_runs` reads each of them."""
-    parts = Parts()
+    parts, folder = Parts(), opened(Path(original(str(folder))))  # the copy is not on every machine of a cluster
     _read_one(folder, read_study(folder.parent), parts)
     return _ingested(parts, folder.parent)
 

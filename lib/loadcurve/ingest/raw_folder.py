@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve import tables
@@ -20,7 +20,7 @@ from loadcurve.ingest.run_matching import match_runs, name_reports
 from loadcurve.ingest.run_names import stem
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import is_own_file, shown
+from loadcurve.paths import below, is_own_file, shown
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
@@ -47,7 +47,7 @@ def read_own_folder(folder: Path) -> Parsed:
             warnings.append(f"not read: {refused}")
             continue
         warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
-        place = PurePosixPath(path.relative_to(folder))
+        place = below(path, folder)
         files.append(RawFile(place, printable(place.as_posix()), parsed.tables, path.stat().st_mtime))
     matched = read_raw_folder(files, folder)
     joined = Tables(matched.tables)

@@ -17,4 +17,4 @@ def record_reads(files: Iterable[Path]) -> None:
     """Record that a notebook depends on files, if LOADCURVE_READS is set."""
     if ledger := os.environ.get(LEDGER):
         with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
-            out.writelines(f"{paths.shown(p)}\0" for p in files)
+            out.writelines(f"{name}\0" for name in dict.fromkeys(paths.shown(paths.on_disk(p)) for p in files))

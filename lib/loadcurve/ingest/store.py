@@ -93,7 +93,7 @@ def _ingest(folder: Path) -> Ingested:
         target.parent.mkdir(parents=True, exist_ok=True)
         table = to_arrow(name, frame)
         notes = {
-            _SOURCES: json.dumps([paths.shown(p) for p in ingested.sources[name]]).encode(),
+            _SOURCES: json.dumps(sorted({paths.shown(paths.on_disk(p)) for p in ingested.sources[name]})).encode(),
             _WARNINGS: json.dumps(ingested.warnings).encode(),
         }
         with replacing(target) as draft:

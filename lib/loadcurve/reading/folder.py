@@ -2,12 +2,13 @@
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from loadcurve.errors import LoadcurveError, ParseError, printable
+from loadcurve.errors import LoadcurveError, ParseError, original, printable
 from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.files import describe_assets, describe_links, is_folder, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
@@ -17,11 +18,12 @@ from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.ingest.table_parts import Parts
 from loadcurve.many_files import ManyFiles
-from loadcurve.paths import is_own_file
+from loadcurve.paths import below, is_own_file
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.studies import RUN_S
 from loadcurve.study import manifest
+from loadcurve.study.archive import opened
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -59,9 +61,11 @@ def read_each(
     called : str
         Name of the path in the column `source` and in messages; by default the path.
     """
-    path, shown = Path(path), cast("Callable[[Path], str]", str)
+    path = Path(path)
+    shown = functools.partial(_called, Path(os.path.abspath(path)), called or str(path))  # noqa: PTH100
     if client is not None or called not in ("", str(path)):
-        path, shown = path.absolute(), functools.partial(_called, path.absolute(), called or str(path))
+        path = path.absolute()
+    path = opened(path)
     in_a_folder = is_folder(path)
     files, links, assets = list_files(path, hints.follow)
     if assets:
@@ -89,6 +93,7 @@ def read_each(
 
 def _called(folder: Path, name: str, file: Path) -> str:
     """Return the path of a file below a folder that the caller named so."""
+    file = Path(original(str(file)))
     below = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else str(file)
     return name if below == "." else below if name == "." or below == str(file) else f"{name}/{below}"
 
@@ -139,7 +144,7 @@ def read_matched(
             if reading.file is None or reading.refused:
                 yield reading
                 continue
-            at = PurePosixPath(reading.file.relative_to(path.absolute() if reading.file.is_absolute() else path))
+            at = below(reading.file, path)
             files.append(RawFile(at, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
             yield replace(reading, parsed=replace(reading.parsed, tables=Tables()))
         matched = Matched({}, {})

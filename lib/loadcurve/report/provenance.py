@@ -11,8 +11,10 @@ from loadcurve.analysis import Analysis
 from loadcurve.blocks import Grid, Section
 from loadcurve.errors import printable
 from loadcurve.files.atomic import sha256_of
-from loadcurve.ingest.files import files_of
+from loadcurve.ingest.files import files_of, is_folder
+from loadcurve.paths import below
 from loadcurve.report.names import shortener
+from loadcurve.study.archive import opened
 from loadcurve.units import format_quantity
 
 _LISTED = 100  # files that are listed; a digest covers all
@@ -115,11 +117,12 @@ def provenance_of(
 
 def _files(path: Path, several: bool, follow: bool) -> tuple[File, ...]:
     """Files of a path that exist, by name; of several paths, each file is named with its path."""
-    if not path.exists():
+    if not opened(path).exists():
         return ()
-    base, shorten = path if path.is_dir() else path.parent, shortener([str(path)])
+    base, shorten = path if is_folder(path) else path.parent, shortener([str(path)])
     files = [file for file in files_of(path, follow) if file.is_file()]
-    found = {shorten(printable((file if several else file.relative_to(base)).as_posix())): file for file in files}
+    named = {below(file, base): file for file in files}
+    found = {shorten(printable((base / name if several else name).as_posix())): file for name, file in named.items()}
     sizes = {name: file.stat().st_size for name, file in found.items()}
     hashed = sum(sizes.values()) <= _MOST_BYTES
     return tuple(File(name, sizes[name], sha256_of(found[name]) if hashed else "") for name in sorted(found))

@@ -27,6 +27,10 @@ For any other, Apache takes the type of an earlier suffix (``x.html.lua`` is HTM
 sent none looks for HTML in the content.
 """
 _PACKED = {".bz2", ".gz", ".xz", ".zst"}
+_ABOUT_ARCHIVES = (
+    f"`{paths.ARCHIVE}` holds the files of the runs that are not listed, byte for byte. Unpack it with "
+    f"`tar xf {paths.ARCHIVE}`, or in a checkout with `loadcurve unpack STUDY`."
+)
 _MOST_BYTES = 255  # of a name, in the file systems of Linux
 
 
@@ -109,12 +113,11 @@ def page_markdown(name: str, folder: Path) -> str:
         f"| {literal(part.relative_to(folder).as_posix())} | {' · '.join(links[file] for file in files)} |"
         for part, files in parts.items()
     ]
+    archive = _ABOUT_ARCHIVES if any(file.name == paths.ARCHIVE for file in links) else ""
     table = "\n".join(["| folder | files |", "|---|---|", *rows]) if rows else ""
     front = "---\nsearch:\n  exclude: true\n---\n"  # names of files would hide the pages that explain them
-    return (
-        "\n\n".join(filter(None, [f"{front}\n# Raw files: {literal(name)}", literal(_about(folder)), own, table]))
-        + "\n"
-    )
+    parts_of_page = [f"{front}\n# Raw files: {literal(name)}", literal(_about(folder)), archive, own, table]
+    return "\n\n".join(filter(None, parts_of_page)) + "\n"
 
 
 def _files(folder: Path) -> dict[Path, str]:
@@ -122,7 +125,7 @@ def _files(folder: Path) -> dict[Path, str]:
 
     The path is empty, and the site has no copy, for a name that becomes too long; links out of the folder are left out.
     """
-    listed = list_files(folder)
+    listed = list_files(folder, packed=True)
     files = sorted(file for file in (*listed.files, *listed.assets) if file.is_file())
     below = {file: printable(file.relative_to(folder).as_posix()) for file in files}
     taken = {str(place) for path in below.values() for place in PurePosixPath(path).parents}

@@ -20,6 +20,7 @@ from loadcurve.files.document import Document, read_text
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.paths import check_own_file, leads_out_of
 from loadcurve.study import Command, Run, Study
+from loadcurve.study.archive import opened
 from loadcurve.study.record_rules import faults_of
 
 Kind = TypeVar("Kind")
@@ -108,7 +109,11 @@ def fingerprint(path: Path) -> dict[str, Any]:
 
 
 def run_folders(study_folder: Path) -> list[Path]:
-    """Return the folders of a study's runs, those with a `run.json`, sorted by name; none outside of the study."""
+    """Return the folders of a study's runs, those with a `run.json`, sorted by name; none outside of the study.
+
+    Those of a packed study are in its temporary copy (`loadcurve.study.archive.opened`).
+    """
+    study_folder = opened(study_folder)
     root = os.path.realpath(study_folder)
     return sorted(p.parent for p in study_folder.glob("*/run.json") if not leads_out_of(root, p))
 

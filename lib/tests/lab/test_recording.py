@@ -1,6 +1,5 @@
 """What a run's record says of its own weaknesses: snapshots that failed, generators that began apart, a clock set."""
 
-import lzma
 import time
 
 import pytest
@@ -86,22 +85,3 @@ def test_commands_are_in_the_order_of_their_start_whatever_the_clock_said(tmp_pa
     run = Run("s", tmp_path.name, "failed", {"seconds": 1.0}, {})
     finish(run, Record(commands=[(2, second), (1, first)]), tmp_path)
     assert [command.tool for command in read_run(tmp_path).commands] == ["nginx", "wrk"]
-
-
-def test_large_reports_and_configurations_are_packed_and_others_are_not(tmp_path):
-    large, small = "[130, 1],\n" * 5000, "{}\n"
-    for name, text in {
-        "C1.wrk.json": large,
-        "C2.wrk.json": small,
-        "C1.ab.requests.txt": large,
-        "S1.sar.txt": large,
-        "S1.conf": small,
-        "LB.conf": large,
-    }.items():
-        (tmp_path / name).write_text(text)
-    record_of(tmp_path)
-    packed, plain = {"C1.wrk.json.xz", "C1.ab.requests.txt.xz", "LB.conf.xz"}, {"C2.wrk.json", "S1.sar.txt", "S1.conf"}
-    assert set(read_run(tmp_path).files) == packed | plain
-    for name in packed:
-        assert lzma.decompress((tmp_path / name).read_bytes()).decode() == large
-        assert (tmp_path / name).stat().st_size < len(large) / 5

@@ -11,6 +11,7 @@ from loadcurve import paths, tables
 from loadcurve.audit.atlas import Fault
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.sniff import parse
+from loadcurve.study.archive import opened
 
 Tables = Mapping[str, pd.DataFrame]
 Change = Callable[[Tables], dict[str, pd.DataFrame]]
@@ -86,7 +87,7 @@ def with_text(*replacements: tuple[str, str]) -> Change:
     """
 
     def change(given: Tables) -> dict[str, pd.DataFrame]:
-        text = (paths.studies() / STUDY / RUN / "local.wrk.txt").read_text("utf-8")
+        text = opened(paths.studies() / STUDY / RUN / "local.wrk.txt").read_text("utf-8")
         for old, new in replacements:
             if old not in text:
                 raise LoadcurveError(f"text must contain {old!r}, got {text!r}")

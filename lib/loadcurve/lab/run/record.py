@@ -1,6 +1,5 @@
 """The record of a run: collected while it lasts, then written to `run.json`."""
 
-import lzma
 import re
 import shutil
 from collections.abc import Callable
@@ -22,9 +21,6 @@ _UNEVEN_RATIO = 0.01
 Judge = Callable[[Run, Path], tuple[str, tuple[str, ...]]]
 """A finished run and its folder → the reason why it failed after all (empty if it did not), and warnings."""
 _WRITING = ("collector", "warm_up", "generator")
-# Files with a line for each response, response time or name, by the end of their names; xz makes them a fifth as large.
-_PACKED = (".wrk.json", ".requests.txt", ".conf", ".map")
-_LEAST_PACKED_BYTES = 16 * 1024
 # An error line of the sampler: file, time, reason.  Tools that it starts print errors in other forms.
 _SAMPLER_ERROR = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
 
@@ -109,7 +105,6 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
     for path in sorted(folder.iterdir()):
         if path.is_dir():  # left by a service that was killed
             shutil.rmtree(path)
-    _pack(folder)
     files = {p.name: fingerprint(p) for p in sorted(folder.iterdir()) if not p.name.startswith("run.json")}
     machine = {**run.machine, "hosts": record.hosts} if record.hosts else run.machine
     run = replace(
@@ -122,21 +117,6 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
         run = replace(run, status=status, reason=reason, warnings=(*run.warnings, *warned))
     write_run(run, folder)
     return run
-
-
-def _pack(folder: Path) -> None:
-    """Replace each large report or configuration with its xz; where the disk is full, the file stays as it is."""
-    for path in sorted(path for path in folder.iterdir() if path.name.endswith(_PACKED)):
-        if path.stat().st_size < _LEAST_PACKED_BYTES:
-            continue
-        packed = path.with_name(f"{path.name}.xz")
-        try:
-            with path.open("rb") as raw, lzma.open(packed, "wb", preset=1) as xz:
-                shutil.copyfileobj(raw, xz)
-        except OSError:
-            packed.unlink(missing_ok=True)
-        else:
-            path.unlink()
 
 
 def _uneven_start(folder: Path, seconds: float) -> list[str]:

@@ -1,0 +1,250 @@
+"""A packed study: read as its plain folders are, converted back byte for byte, and never trusted more than they are."""
+
+import json
+import lzma
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import copy_runs
+
+import loadcurve
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest.store import read_table, read_warnings
+from loadcurve.paths import ARCHIVE, on_disk, shown
+from loadcurve.study import archive
+from loadcurve.study.archive import opened, pack, unpack
+from loadcurve.study.records import run_folders
+
+STUDY = "connections_on_loopback"
+RUNS = ("cpu-c0008-r1", "delay-c0008-r1")
+
+
+@pytest.fixture
+def study(checkout):
+    """Two recorded runs with their manifest, plain."""
+    return copy_runs(checkout / "data" / "studies" / STUDY, *RUNS, listed=True)
+
+
+def content(folder: Path) -> dict[str, tuple[int, bytes]]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): (path.stat().st_mode, path.read_bytes()) for path in files}
+
+
+def write_archive(study: Path, *members: tuple[tarfile.TarInfo, bytes], end: bytes = bytes(1024)) -> Path:
+    """Write members, each as its header says, however wrong."""
+    with lzma.open(study / ARCHIVE, "wb") as tar:
+        for info, text in members:
+            tar.write(info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape") + text + bytes(-len(text) % 512))
+        tar.write(end)
+    return study / ARCHIVE
+
+
+def member(name: str, text: bytes = b"x", **facts) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(text)
+    for key, value in facts.items():
+        setattr(info, key, value)
+    return info, text
+
+
+def edited(study: Path, change) -> None:
+    """Pack all runs, and write the archive again with other members."""
+    pack(study, RUNS)
+    with tarfile.open(study / ARCHIVE) as tar:
+        members = {info.name: tar.extractfile(info).read() for info in tar.getmembers()}
+    change(members)
+    write_archive(study, *(member(name, text, mode=0o644) for name, text in members.items()))
+
+
+def test_a_packed_study_reads_as_the_plain_one(study, called, monkeypatch):
+    plain = loadcurve.read(study), [called(verb, study)[1] for verb in ("audit", "analyse")], read_warnings(STUDY)
+    assert pack(study, RUNS[1:]) == list(RUNS[1:])
+    assert sorted(path.name for path in study.iterdir()) == [RUNS[0], "runs.json", ARCHIVE, "study.yml"]
+    packed = loadcurve.read(study), [called(verb, study)[1] for verb in ("audit", "analyse")], read_warnings(STUDY)
+    assert packed[1:] == plain[1:] and packed[0].warnings == plain[0].warnings
+    for name, table in plain[0].tables.items():
+        assert table.equals(packed[0].tables[name]), name
+    monkeypatch.chdir(study.parent)
+    for path in (f"{STUDY}/{RUNS[1]}", str(study / RUNS[1]), f"{STUDY}/{RUNS[1]}/local.wrk.txt"):
+        found = loadcurve.read(path).tables["runs"]
+        assert len(found) == 1 and found["source"][0].startswith(path), path
+        assert called("audit", path)[1].count(RUNS[1]), path
+    answers = []
+    for folder in (study, opened(study)):
+        called("analyse", folder, "-o", study.parent / "answer.json")
+        answers.append(json.loads((study.parent / "answer.json").read_text())["provenance"]["files"])
+    assert answers[0] == answers[1] and any(file["path"] == f"{RUNS[1]}/local.wrk.txt" for file in answers[0])
+
+
+def test_unpack_gives_back_every_byte_mode_and_name(study, called, tmp_path):
+    (study / RUNS[0] / "local.wrk.txt").chmod(0o755)
+    before = content(study)
+    assert called("pack", "--all", STUDY)[0] == 0 and not (study / RUNS[0]).exists()
+    packed = (study / ARCHIVE).read_bytes()
+    assert called("unpack", STUDY, "-o", tmp_path / "copy")[0] == 0 and content(tmp_path / "copy") == before
+    assert called("unpack", STUDY)[0] == 0 and content(study) == before
+    assert called("pack", STUDY)[0] == 0 and (study / RUNS[0]).is_dir(), "one run stays readable"
+    called("pack", "--all", STUDY)
+    assert (study / ARCHIVE).read_bytes() == packed, "one content, one archive"
+
+
+def test_a_notebook_depends_on_the_archive(study, tmp_path, monkeypatch):
+    pack(study, RUNS)
+    monkeypatch.setenv("LOADCURVE_READS", str(tmp_path / "reads"))
+    read_table("cpu", STUDY)
+    names = (tmp_path / "reads").read_text().split("\0")
+    assert f"data/studies/{STUDY}/{ARCHIVE}" in names and not any("opened" in name or RUNS[0] in name for name in names)
+    raw = opened(study / RUNS[0] / "local.wrk.txt")
+    assert (shown(raw), on_disk(raw)) == (f"data/studies/{STUDY}/{RUNS[0]}/local.wrk.txt", study / ARCHIVE)
+
+
+def change(members):
+    members[f"{RUNS[0]}/local.wrk.txt"] += b"\n"
+
+
+def lose(members):
+    del members[f"{RUNS[0]}/local.wrk.txt"]
+
+
+def add(members):
+    members[f"{RUNS[0]}/more.txt"] = b"x"
+
+
+def lose_a_run(members):
+    for name in [name for name in members if name.startswith(RUNS[0])]:
+        del members[name]
+
+
+def add_a_run(members):
+    members |= {name.replace(RUNS[0], "more"): text for name, text in members.items() if name.startswith(RUNS[0])}
+
+
+def replace_a_run(members):
+    members[f"{RUNS[0]}/run.json"] = members[f"{RUNS[1]}/run.json"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (change, f"{RUNS[0]}/local.wrk.txt:1: expected the bytes that run.json recorded"),
+        (lose, f"{RUNS[0]}/local.wrk.txt: expected the file that run.json names"),
+        (add, f"{RUNS[0]}/more.txt: expected only the files that run.json lists"),
+        (lose_a_run, f"{RUNS[0]}: missing: runs.json lists it"),
+        (add_a_run, "more/run.json:3: expected the run_id 'more' of this folder"),
+        (replace_a_run, f"{RUNS[0]}/run.json:3: expected the run_id '{RUNS[0]}' of this folder"),
+    ],
+)
+def test_what_was_changed_in_an_archive_is_named_as_in_a_folder(study, called, edit, said):
+    edited(study, edit)
+    code, out, err = called("tidy", STUDY)
+    assert code == 1 and f"data/studies/{STUDY}/{said}" in err and "/opened/" not in out + err
+    assert called("audit", study)[0] != 0
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ([member("../escaped/x")], "expected names such as RUN/FILE"),
+        ([member("a/../../escaped")], "expected names such as RUN/FILE"),
+        ([member("/etc/escaped")], "expected names such as RUN/FILE"),
+        ([member("study.yml")], "expected names such as RUN/FILE"),
+        ([member(".hidden/x")], "expected names such as RUN/FILE"),
+        ([member("a/b/c")], "expected names such as RUN/FILE"),
+        ([member("a/x\ny")], "expected names such as RUN/FILE"),
+        ([member("a/link", b"", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "expected regular files only"),
+        ([member("a/link", b"", type=tarfile.LNKTYPE, linkname="a/x")], "expected regular files only"),
+        ([member("a/null", b"", type=tarfile.CHRTYPE)], "expected regular files only"),
+        ([member("a", b"", type=tarfile.DIRTYPE)], "expected regular files only"),
+        ([member("a/x", mode=0o4755)], "expected regular files only"),
+        ([member("a/" + "x" * 300)], "expected regular files only"),  # of which GNU tar writes a further header
+        ([member("a/x"), member("a/x")], "expected each file once"),
+        ([member("a/x"), member("A/y")], "expected names that differ in more than case"),
+        ([member("a/ä"), member("a/a\u0308")], "expected names that differ in more than case"),
+        ([member("a/\udcff")], "expected names in UTF-8"),
+        ([member("a/x", size=1 << 40)], "expected at most"),
+        ([member("a/x", size=-1)], "expected at most"),
+        ([member("a/x", size=2000)], "expected a whole archive"),
+    ],
+)
+def test_an_archive_that_pack_would_not_write_is_refused_in_one_line(study, called, tmp_path, members, said):
+    write_archive(study, *members)
+    code, _, err = called("tidy", STUDY)
+    assert code == 1 and err.startswith(f"data/studies/{STUDY}/{ARCHIVE}: {said}") and err.count("\n") == 1
+    with pytest.raises(ParseError):
+        opened(study)
+    _, out, err = called("audit", study.parent)
+    assert said in " ".join((out + err).split()), "one broken study of several is named"
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_cut_or_padded_archive_is_refused(study, monkeypatch):
+    pack(study, RUNS)
+    whole = (study / ARCHIVE).read_bytes()
+    for broken in (b"", whole[:-20], whole[: len(whole) // 2], whole[:4000] + b"x" + whole[4001:], b"no archive"):
+        (study / ARCHIVE).write_bytes(broken)
+        with pytest.raises(ParseError, match="expected a whole archive"):
+            opened(study)
+    write_archive(study, member("a/x"), end=bytes(1024) + b"more")
+    with pytest.raises(ParseError, match="nothing after the last file"):
+        opened(study)
+    write_archive(study, member("a/x"), member("a/y"))
+    monkeypatch.setattr(archive, "_MAX_FILES", 1)
+    with pytest.raises(ParseError, match="at most 1 files"):
+        opened(study)
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("step", range(40))
+def test_every_run_can_be_read_whenever_packing_stops(study, monkeypatch, step):
+    """Renames, removals and syncs change what a reader finds; each time, the next one does not happen."""
+    left, before = step, {name: file for name, file in content(study).items() if name.count("/")}
+
+    def limited(function):
+        def call(*args, **options):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Killed
+            return function(*args, **options)
+
+        return call
+
+    for owner, name in ((os, "sync"), (os, "unlink"), (os, "rename"), (os, "replace"), (shutil, "copytree")):
+        monkeypatch.setattr(owner, name, limited(getattr(owner, name)))
+    try:
+        pack(study, RUNS[1:])
+        unpack(study)
+    except Killed:
+        pass
+    monkeypatch.undo()
+    os.environ["LOADCURVE_ROOT"] = str(study.parents[2])
+    assert {run.name for run in run_folders(study)} == set(RUNS)
+    read = content(opened(study))
+    assert {name: read[name] for name in before} == before
+    pack(study, RUNS)
+    unpack(study)
+    assert {name: file for name, file in content(study).items() if name.count("/")} == before
+
+
+def test_a_run_in_both_forms_must_be_the_same(study):
+    shutil.copytree(study / RUNS[0], study / "kept")
+    pack(study, RUNS)
+    (study / "kept").rename(study / RUNS[0])
+    assert len(run_folders(study)) == 2
+    (study / RUNS[0] / "local.wrk.txt").write_text("another\n")
+    with pytest.raises(ParseError, match="each run once, .* got 'cpu-c0008-r1 in both, with other content'"):
+        run_folders(study)
+
+
+def test_what_an_archive_cannot_hold_stays_plain(study):
+    (study / RUNS[0] / "link").symlink_to("run.json")
+    before = content(study)
+    with pytest.raises(LoadcurveError, match="link: expected a regular file"):
+        pack(study, RUNS)
+    assert content(study) == before
