@@ -5,8 +5,8 @@
 | ``of_runs``     | tables by run; ``samples``: samples within the load, counters, throughput per interval and warm-up |
 | ``hosts``       | settings, ports and open files of hosts; connections and sockets measured there |
 | ``utilisation`` | how busy processors, disks and links were, and which resource is busiest |
-| ``identities``  | numbers that must agree: of one report, with N / R, with the bytes and packets on the wire |
 | ``rule``        | `Rule`, `Need`, `Limit` and `Finding`; rules of one threshold, rules of several kinds of evidence |
+| ``identities``  | numbers that must agree: of one report, with N / R, with the bytes and packets on the wire |
 | ``rules``       | one module for each rule, listed in `RULES` |
 | ``explanation`` | what a rule means, from the docstring of its module |
 | ``settings``    | which rules run and with which limits: loadcurve.toml, study.yml, options |
