@@ -34,7 +34,7 @@ from loadcurve.jupyter import show_errors_in_one_line
 if TYPE_CHECKING:
     from loadcurve import lab, models, plots, publish, stats, tables, units
     from loadcurve.analysis import analyse
-    from loadcurve.audit.called import Called
+    from loadcurve.audit import Called
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
     from loadcurve.launching import launch

@@ -1,8 +1,9 @@
-"""What the optional dependencies of this package are for, and what to install where one is missing."""
+"""What is imported late: names of packages when they are first used, and dependencies that may be missing."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 
 from loadcurve.errors import LoadcurveError
 
@@ -68,3 +69,25 @@ def without_module(name: str) -> Iterator[None]:
     finally:
         if blocked:
             del sys.modules[name]
+
+
+def imported_late(package: str, names: Sequence[str], modules: Sequence[str]) -> Callable[[str], object]:
+    """Return the ``__getattr__`` of a package: one of its names is looked for in these modules when it is first used.
+
+    Examples
+    --------
+    >>> imported_late("email", ("Charset", "policy"), ("charset", "policy"))("Charset").__module__
+    'email.charset'
+    """
+
+    def find(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        imported = (import_module(f"{package}.{module}") for module in modules)
+        found = next(getattr(module, name) for module in imported if hasattr(module, name))
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find

@@ -1,43 +1,53 @@
 """Checks of measured data: can the measurement be believed?
 
-| module               | holds |
-|----------------------|---|
-| ``rule``             | `Rule`, `Need`, `Limit` and `Finding`, which every rule uses; ``of_runs``: rows by run |
-| ``rules``            | one module for each rule, listed in `RULES` (`all_rules`) |
-| ``settings``         | which rules run and with which limits: loadcurve.toml, study.yml, options |
-| ``registry``         | `audit`, which runs every rule |
-| ``explanation``      | what a rule means, from the docstring of its module |
-| ``verdict``          | usable, usable with care, or do not use: all runs together, and each |
-| ``findings``         | `Findings`, the table that begins with its verdict; ``sentences`` and ``text`` of it |
-| ``failures``         | the share of requests that failed |
-| ``observed``         | what the monitors measured in each run: established connections, sockets |
-| ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
-| ``series``            | throughput of a run per interval, and its warm-up |
-| ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
-| ``claims experiments`` | verdicts on the claims of a published report, and on its experiments and their reruns |
-| ``checklist``        | a checklist for published reports |
+| module          | holds |
+|-----------------|---|
+| ``of_runs``     | tables by run; ``samples``: samples within the load, counters, throughput per interval and warm-up |
+| ``hosts``       | settings, ports and open files of hosts; connections and sockets measured there |
+| ``utilisation`` | how busy processors, disks and links were, and which resource is busiest |
+| ``rule``        | `Rule`, `Need`, `Limit` and `Finding`; rules of one threshold, rules of several kinds of evidence |
+| ``identities``  | numbers that must agree: of one report, with N / R, with the bytes and packets on the wire |
+| ``rules``       | one module for each rule, listed in `RULES` |
+| ``explanation`` | what a rule means, from the docstring of its module |
+| ``settings``    | which rules run and with which limits: loadcurve.toml, study.yml, options |
+| ``verdict``     | usable, usable with care, or do not use: all runs together, and each; findings as sentences |
+| ``findings``    | `Findings`, the table that begins with its verdict, and its text |
+| ``registry``    | `all_rules`, and `audit`, which runs them |
+| ``atlas``       | recorded faults: what was done to a run, which rules must find it, and the numbers of its figure |
+| ``claims``      | verdicts on the claims and experiments of published reports; a checklist for them |
 
-``rule`` < ``rules``, ``settings``, ``explanation`` < ``registry``; ``verdict`` < ``sentences`` < ``text`` <
-``findings``; the other modules import none of these.
+Each imports only from those above it; ``claims`` imports none of the others.
 
-The package is called as a function (``called``): ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
+The package is called as a function: ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
 """
 
 import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from loadcurve.audit.called import Called
-from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
-from loadcurve.audit.claims import VERDICTS, judge_claims, verdict_on_claim
-from loadcurve.audit.deviation import summarise_deviation
-from loadcurve.audit.experiments import NO_CLAIM, judge_experiments
-from loadcurve.audit.findings import Findings
-from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.observed import summarise_established, summarise_sockets
-from loadcurve.audit.registry import all_rules
-from loadcurve.audit.registry import audit as audit
-from loadcurve.audit.rule import Finding, Limit, Need, Rule
-from loadcurve.audit.settings import AuditSettings
-from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
+from loadcurve.extras import imported_late
+
+if TYPE_CHECKING:
+    from loadcurve.audit.claims import (
+        ANSWERS,
+        NO_CLAIM,
+        VERDICTS,
+        answer_of_checks,
+        judge_claims,
+        judge_experiments,
+        summarise_checklist,
+        verdict_on_claim,
+    )
+    from loadcurve.audit.findings import Findings
+    from loadcurve.audit.hosts import summarise_established, summarise_sockets
+    from loadcurve.audit.identities import summarise_deviation, summarise_identities
+    from loadcurve.audit.of_runs import Tables
+    from loadcurve.audit.registry import all_rules
+    from loadcurve.audit.rule import Finding, Limit, Need, Rule
+    from loadcurve.audit.settings import AuditSettings
+    from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
+    from loadcurve.ingest.parsed import Parsed
 
 __all__ = [
     "ANSWERS",
@@ -63,6 +73,24 @@ __all__ = [
     "verdict_of_each",
     "verdict_on_claim",
 ]
+
+_MODULES = ("rule", "registry", "settings", "verdict", "findings", "hosts", "identities", "claims")
+__getattr__ = imported_late(__name__, (*__all__, "audit"), _MODULES)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__
+
+
+class Called(ModuleType):
+    """A package that is also the function of its name."""
+
+    def __call__(self, data: "Tables | Parsed | str | Path", settings: "AuditSettings | None" = None) -> "Findings":
+        """Return what every rule finds, as `loadcurve.audit.registry.audit`."""
+        from loadcurve.audit.registry import audit
+
+        return audit(data, settings)
 
 
 sys.modules[__name__].__class__ = Called

@@ -7,6 +7,9 @@ Beside it are the raw files as the laboratory recorded them: a `study.yml` with 
     done: wrk requested 1000 connections under `ulimit -n 256`.
     finds: [connections-opened]
     shows: {table: runs, columns: [connections, errors_connect]}
+
+`summarise_shown` returns the numbers of a fault's figure: the load over time, the counter that gives the fault away,
+and the rule's limit.
 """
 
 from collections.abc import Iterator
@@ -14,7 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from loadcurve import paths, tables
+from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.registry import all_rules
 from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files.checked import built
@@ -23,6 +30,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading import read
 from loadcurve.section import Section
+from loadcurve.tables import axis_label, heading
 
 FILE = "fault.yml"
 
@@ -141,3 +149,131 @@ def read_recorded(name: str, folder: Path | None = None) -> Parsed:
     studies_read.discard(paths.data_name(raw))  # all faults are one set of data
     studies_read.add(paths.data_name(of.parent))
     return parsed
+
+
+COLUMNS = ["panel", "axis", "x", "name", "series", "value", "limit", "clean"]
+_INTERVALS = 30
+"""Most intervals of a timeline of single requests."""
+_CLASSES = 40
+"""Classes of a distribution, of one ratio of their ends."""
+
+
+def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -> pd.DataFrame:
+    """Return the numbers of a fault's figure, in the order in which its panels are drawn.
+
+    Examples
+    --------
+    >>> cpu = pd.DataFrame({"elapsed_s": [1.0, 2.0], "cpu": "all", "cpu_steal_ratio": [0.2, 0.3]})
+    >>> shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), limit="stolen-processors.warning"), {"cpu": cpu})
+    >>> shown[["axis", "x", "value", "limit"]].values.tolist()
+    [['time', 1.0, 0.2, 0.01], ['time', 2.0, 0.3, 0.01]]
+    """
+    parts = [_counter(shows, tables).assign(clean=False)]
+    if clean is not None and shows.table in clean:
+        parts = [_counter(shows, clean).assign(clean=True), *parts]
+    shown = pd.concat(parts, ignore_index=True)
+    if (shown["axis"] == "time").all() and shows.table not in ("tcp", "server"):
+        shown = pd.concat([*_load(tables), shown], ignore_index=True)
+    return shown.reindex(columns=COLUMNS)
+
+
+def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
+    rows = _beside_corrected(tables) if shows.by == "corrected" else tables[shows.table]
+    for name, value in shows.where.items():
+        rows = rows[rows[name].astype(str) == str(value)]
+    if shows.table == "requests":
+        return _distribution(rows[shows.columns[0]].astype(float).dropna())
+    rows = rows.dropna(subset=[shows.by]) if shows.by else rows
+    axis, x = _axis(rows, shows.by)
+    parts = []
+    for column in shows.columns:
+        by = rows[shows.by].astype(str) if shows.by else pd.Series("", index=rows.index)
+        known = pd.DataFrame({"x": x, "by": by, "value": _values(rows, column)}).dropna(subset=["value"])
+        names = [heading(column)] if len(shows.columns) > 1 or axis == "name" else []
+        counted = bool(shows.by) and pd.api.types.is_integer_dtype(rows[shows.by])
+        label = shows.by if len(shows.by) < 5 else heading(shows.by).lower() if counted else ""  # such as cpu 0
+        series = [" ".join(filter(None, [*names, label if one else "", one])) for one in known["by"]]
+        parts.append(known.assign(series=series))
+    found = pd.concat(parts, ignore_index=True)
+    if axis == "name":
+        last = found.groupby("series", sort=False)["value"].max().reset_index()
+        found = last.assign(name=last["series"], x=np.arange(len(last), dtype=float))
+    label = shows.label or axis_label(shows.table, shows.columns[0])
+    if axis == "name" and not shows.label and len(shows.columns) > 1:
+        label = "Value" + axis_label(shows.table, shows.columns[0]).removeprefix(heading(shows.columns[0]))
+    label = label if label.endswith("]") else f"{label} [count]"
+    return found.assign(panel=label, axis=axis, limit=_limit(shows.limit))
+
+
+def _values(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return the values of a column, or the quotient of two, such as ``received_bytes / requests``."""
+    over, _, under = column.partition(" / ")
+    return rows[over].astype(float) / (rows[under].astype(float) if under else 1.0)
+
+
+def _beside_corrected(tables: Tables) -> pd.DataFrame:
+    """Return the printed quantiles of a run, and those that count what each stall left out (wrk, ``stats_correct``).
+
+    A connection sends every E = N T / n on average.  While it waits L > 2 E, requests are due after E, 2 E, ...: they
+    would have taken L - E, L - 2 E, ....
+    """
+    latency, run = tables["latency"], tables["runs"].iloc[0]
+    took = tables["requests"]["latency_s"].astype(float).dropna().to_numpy()
+    every = float(run["connections"] * run["duration_s"] / run["requests"])
+    due = [np.arange(one - every, every, -every) for one in took[took > 2 * every]]
+    quantiles = np.quantile(np.concatenate([took, *due]), latency["quantile"].astype(float))
+    parts = latency.assign(corrected="reported"), latency.assign(corrected="corrected", latency_s=quantiles)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _axis(rows: pd.DataFrame, by: str) -> tuple[str, pd.Series]:
+    for axis, column in (("time", "elapsed_s"), ("quantile", "quantile")):
+        if column in rows and rows[column].notna().any():
+            return axis, rows[column].astype(float)
+    if "throughput_rps" in rows and len(rows["connections"].dropna().unique()) > 1:
+        return "connections", rows["connections"].astype(float)
+    if "throughput_rps" in rows and not by and len(rows) > 1:
+        order = rows.sort_values([name for name in ("started_at", "run_id") if name in rows], kind="stable").index
+        return "run", pd.Series(np.arange(1.0, len(rows) + 1), index=order).reindex(rows.index)
+    return "name", pd.Series(0.0, index=rows.index)
+
+
+def _distribution(values: pd.Series) -> pd.DataFrame:
+    """Return the share of the values in each class; the classes are equally wide on a logarithmic axis."""
+    edges = np.geomspace(values[values > 0].min(), values.max(), _CLASSES + 1)
+    shares = np.histogram(values, edges)[0] / len(values)
+    middles = np.sqrt(edges[:-1] * edges[1:])
+    found = pd.DataFrame({"x": middles, "value": shares})
+    return found.assign(panel="Share of the responses [ratio]", axis="class", series="", limit=np.nan)
+
+
+def _load(tables: Tables) -> Iterator[pd.DataFrame]:
+    """Yield what is known of the load over time: throughput and percentiles of each interval, or segments sent."""
+    if len(requests := tables.get("requests", pd.DataFrame())):
+        yield _requests(requests)
+    elif "tcp" in tables and tables["tcp"]["segments_sent_pps"].notna().any():
+        sent = tables["tcp"].groupby("elapsed_s")["segments_sent_pps"].max().reset_index()
+        label = {"panel": "Segments sent [1/s]", "axis": "time", "series": "", "clean": False}
+        yield sent.set_axis(["x", "value"], axis=1).assign(**label)
+
+
+def _requests(requests: pd.DataFrame) -> pd.DataFrame:
+    """Return throughput and response-time percentiles of each interval of a stream of requests."""
+    at = requests["offset_s"].astype(float)
+    at = at.fillna((requests["time"] - requests["time"].min()).dt.total_seconds()) if "time" in requests else at
+    ends = at + requests["latency_s"].astype(float).fillna(0.0)
+    width = max(1.0, float(np.ceil(ends.max() / _INTERVALS)))
+    interval = (ends // width) * width + width / 2
+    groups = requests["latency_s"].astype(float).groupby(interval)
+    every = np.arange(width / 2, interval.max() + width / 2, width)  # also those without a response
+    rate = (groups.size().reindex(every, fill_value=0) / width).rename("value").rename_axis("x").reset_index()
+    parts = [rate.assign(panel="Throughput [requests/s]", series="")]
+    for quantile in (0.5, 0.99):
+        times = groups.quantile(quantile).reindex(every).rename("value").rename_axis("x").reset_index()
+        parts.append(times.assign(panel="Response time [s]", series=f"p{quantile:.0%}".rstrip("%")))
+    return pd.concat(parts, ignore_index=True).assign(axis="time", clean=False)
+
+
+def _limit(name: str) -> float:
+    rule, _, limit = name.partition(".")
+    return all_rules()[rule].limits[limit].value if name else np.nan

@@ -1,15 +1,17 @@
-"""Verdicts on the claims of a report: one rule over the claimed quantity, its interval, and where it was measured."""
+"""Verdicts on published reports: on their claims, their experiments and reruns, and by a checklist."""
 
+import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from loadcurve.audit.verdict import Verdict
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.expressions import evaluate
-from loadcurve.stats import Estimate
+from loadcurve.stats.estimate import Estimate
 from loadcurve.wording import FEWEST_REPEATS, fill_text
 
 AGREES, EXPLAINED, DIRECTION = "agrees", "explained by a model", "same direction, other size"
@@ -180,3 +182,120 @@ def _number(name: str, text: str, quantities: Mapping[str, Any], missing: float)
     if isinstance(value, str | bool):
         raise LoadcurveError(f"{name} must be {rule}, got {text!r}, which is {value!r}")
     return value
+
+
+NO_CLAIM = "no claim"
+"""Stands for both verdicts on an experiment of which the report concludes nothing, such as one that it announces."""
+
+_WEAKEST_FIRST = (CONTRADICTED, NOT_TESTED, DIRECTION, AGREES, EXPLAINED)
+
+
+def judge_experiments(
+    stated: pd.DataFrame,
+    verdicts: Mapping[str, str] | pd.Series,
+    quantities: Mapping[str, Any],
+    audit_of: Callable[[str], Verdict],
+) -> pd.DataFrame:
+    """Judge all experiments of a report twice: by the verdicts on its claims, and by the recorded rerun.
+
+    Parameters
+    ----------
+    stated : pandas.DataFrame
+        One row for each experiment, as `loadcurve.ingest.experiments.read_experiments` returns them.
+    verdicts : mapping of str to str
+        Verdict on each claim of the report by its name: the column ``verdict`` of `judge_claims`.
+    quantities : mapping of str to float, str or Estimate
+        What was computed from the recorded reruns, by name, in SI units.
+    audit_of : callable
+        Returns the audit's verdict on a study, by its name.  A study with errors tests nothing, unless `despite` says
+        why they leave what was measured as it is.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``experiment title published rerun value lo hi at_least at_most evidence differs instead audit study figure
+        settles``.  `audit` names the errors of the audit, and why the rerun counts despite them.
+        `published` is the weakest verdict on the experiment's claims, in the order contradicted, not tested here, same
+        direction, agrees, explained; `rerun` is that of `verdict_on_claim`.  Without a claim both are `NO_CLAIM`.
+
+    Examples
+    --------
+    >>> row = dict.fromkeys("at_most neutral scope differs instead despite because settles".split(), "")
+    >>> row |= {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "delays", "figure": "a",
+    ...     "measured": "rate_rps", "at_least": "98", "evidence": "{rate_rps} at {response_s}."}
+    >>> quantities = {"rate_rps": 99.0, "response_s": 0.01}
+    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, quantities, lambda study: Verdict("ok"))
+    >>> judged[["published", "rerun", "evidence"]].loc[0].tolist()
+    ['agrees', 'agrees', '99.0 requests/s at 10.0 ms.']
+    """
+    audited = functools.cache(audit_of)
+    rows = []
+    for one in stated.to_dict("records"):
+        claimed = [verdicts[name] for name in one["claims"].split()]
+        errors = ""
+        if claimed and one["measured"] and not one["instead"]:
+            wrong = {study: audited(study) for study in one["study"].split()}
+            errors = "; ".join(f"{study}: {found}" for study, found in wrong.items() if found.severity == "error")
+        if errors:
+            one["instead"] = "" if one["despite"] else "runs that the audit does not allow to be used"
+            one["audit"] = f"{errors}, but {one['despite']}" if one["despite"] else errors
+        found = verdict_of_row(f"experiment {one['experiment']!r}", one, quantities)
+        published, rerun = (min(claimed, key=_WEAKEST_FIRST.index), found.verdict) if claimed else (NO_CLAIM, NO_CLAIM)
+        rows.append({"audit": "", **one, **found._asdict(), "published": published, "rerun": rerun})
+    columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:]]
+    table = pd.DataFrame(rows, columns=[*columns, "differs", "instead", "audit", "study", "figure", "settles"])
+    return table.astype({name: float if name in NUMBERS else "str" for name in table})
+
+
+ANSWERS = ("yes", "partly", "no", "not checked")
+"""What an item of the checklist can be answered with."""
+
+
+def answer_of_checks(checks: Sequence[bool]) -> str:
+    """Answer of an item that was computed: yes where all checks hold, no where none does, partly between.
+
+    Examples
+    --------
+    >>> answer_of_checks([True, False]), answer_of_checks([])
+    ('partly', 'not checked')
+    """
+    if not len(checks):
+        return "not checked"
+    return "yes" if all(checks) else "partly" if any(checks) else "no"
+
+
+def summarise_checklist(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers of all reports side by side.
+
+    Parameters
+    ----------
+    items : pandas.DataFrame
+        ``item question``, in the order of the checklist.
+    answers : pandas.DataFrame
+        ``report item answer``, one row for each report and item.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``question``, then a column for each report, in the order in which they come.
+
+    Raises
+    ------
+    ValueRuleError
+        When an answer is not one of `ANSWERS`, or a report answers an item twice or not at all.
+
+    Examples
+    --------
+    >>> items = pd.DataFrame({"item": ["raw"], "question": ["Is the raw output there?"]})
+    >>> summarise_checklist(items, pd.DataFrame({"report": ["a", "b"], "item": "raw", "answer": ["yes", "no"]}))
+                       question    a   b
+    0  Is the raw output there?  yes  no
+    """
+    if wrong := sorted(set(answers["answer"]) - set(ANSWERS)):
+        raise ValueRuleError("answer", f"one of {', '.join(ANSWERS)}", wrong[0])
+    for report, own in answers.groupby("report", sort=False):
+        if sorted(own["item"]) != sorted(items["item"]):
+            raise ValueRuleError("answers", f"one of {report} for each item", sorted(own["item"]))
+    wide = answers.pivot_table(index="item", columns="report", values="answer", aggfunc="first", sort=False)
+    wide = wide.loc[items["item"]].reset_index(drop=True).rename_axis(columns=None)
+    return pd.concat([items["question"].reset_index(drop=True), wide], axis=1)

@@ -1,6 +1,11 @@
-"""What an audit rule is, what it needs, and what it finds."""
+"""What an audit rule is, what it needs, and what it finds.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+`threshold_rule` makes a rule that compares one number of each run with thresholds: the more, the worse.
+`judge_evidence` serves rules with several kinds of evidence for one question: the most severe evidence of each run is
+its finding.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -9,7 +14,10 @@ import pandas as pd
 
 from loadcurve import tables as schemas
 from loadcurve.arrays import Mask
-from loadcurve.audit.of_runs import OfRuns, Tables, all_of
+from loadcurve.audit.of_runs import OfRuns, Tables, all_of, key_of, rows_of
+from loadcurve.audit.samples import EDGE_S
+from loadcurve.units import format_quantity
+from loadcurve.wording import fill_text
 
 Severity = Literal["ok", "warning", "error", "unchecked"]
 Family = Literal["Load delivered", "Errors", "What saturated", "Physics", "Statistics", "Balance", ""]
@@ -226,3 +234,128 @@ class Rule:
             "evidence": found.evidence,
             "advice": found.advice,
         }
+
+
+WITHIN = f"within the load, at least {EDGE_S:g} s from its ends"
+NO_SAMPLE = f"needs a sample {WITHIN}"
+
+
+def threshold_rule(
+    name: str,
+    question: str,
+    measure: Callable[[Tables], pd.DataFrame],
+    *,
+    evidence: str,
+    advice: str,
+    limits: Mapping[Severity, Limit],
+    needs: tuple[Need, ...],
+    unit: str = "ratio",
+    family: Family = "",
+) -> Rule:
+    """Return a rule that reports the most severe limit that a run's number exceeds.
+
+    Examples
+    --------
+    >>> from loadcurve.audit.of_runs import key_of
+    >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
+    >>> rule = threshold_rule(
+    ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(
+    ...         observed=tables["runs"]["duration_s"].to_numpy()), evidence="It took {observed:s}.", advice="Stop.",
+    ...     limits={"warning": Limit(60, "patience")}, needs=(need,), unit="s")
+    >>> run = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 90.0}
+    >>> rule.audit({"runs": pd.DataFrame([run]).assign(source=None)})[["severity", "evidence"]].values.tolist()
+    [['warning', 'It took 90.0 s.']]
+    """
+
+    def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
+        measured = measure(tables)
+        rows = dict(zip(measured.index, measured.to_dict("records"), strict=True))
+        judged: set[str] = set()
+        for run, key in rows_of(tables):
+            if key in judged and isinstance(run.run_id, str):
+                continue  # another generator of the same run
+            judged.add(key)
+            row = rows.get(key)
+            if row is None or pd.isna(row["observed"]):
+                yield without_sample(run, needs)
+                continue
+            severity = _severity(row["observed"], values)
+            done = "" if severity == "ok" else fill_text(advice, row)
+            observed = float(row["observed"])
+            yield Finding(run, severity, fill_text(evidence, row), done, observed, values["warning"])
+
+    find.__module__ = measure.__module__  # whose docstring is the rule's page
+    shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
+    severities: dict[Severity, str] = {"ok": f"at most {shown['warning']}"}
+    severities |= {severity: f"above {text}" for severity, text in shown.items()}
+    named = {str(severity): limit for severity, limit in limits.items()}
+    return Rule(name, question, find, severities, needs, named, family=family)
+
+
+def without_sample(run: Any, needs: Sequence[Need]) -> Finding:
+    """Return the finding of a run without a sample within its load: to measure for longer, or what to record."""
+    if getattr(run, "duration_s", float("nan")) < 2 * EDGE_S + 1:
+        return Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+    need = next(need for need in needs if need.table != "runs")
+    return Finding(run, "unchecked", f"{NOT_CHECKED}needs {need.what}, {WITHIN}.", need.record)
+
+
+def _severity(observed: float, limits: Mapping[str, float]) -> Severity:
+    if observed > limits.get("error", float("inf")):
+        return "error"
+    return "warning" if observed > limits["warning"] else "ok"
+
+
+_ORDER: tuple[Severity, ...] = ("error", "warning", "ok")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one kind of measurement says about a run; attributes as those of `Finding`."""
+
+    severity: Severity
+    text: str
+    advice: str = ""
+    observed: float = np.nan
+    expected: float = np.nan
+
+
+def judge_evidence(
+    tables: Tables, kinds: Iterable[Mapping[str, Evidence]], reason: str, record: str
+) -> Iterator[Finding]:
+    """Yield one finding for each row of ``runs``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"]})
+    >>> ports, log = {"s/a": Evidence("ok", "3 ports.")}, {"s/a": Evidence("error", "No port left.", "Widen.")}
+    >>> for finding in judge_evidence({"runs": runs}, [ports, log], "needs `ss -s`", "Record it."):
+    ...     print(finding.severity, finding.evidence)
+    error No port left. 3 ports.
+    unchecked Not checked: needs `ss -s`.
+    """
+    sources = list(kinds)
+    for run, key in rows_of(tables):
+        found = [one for source in sources if (one := source.get(key)) is not None]
+        if not found:
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)
+            continue
+        found.sort(key=lambda one: _ORDER.index(one.severity))
+        worst = found[0]
+        advice = " ".join(dict.fromkeys(one.advice for one in found if one.advice and one.severity == worst.severity))
+        text = " ".join(dict.fromkeys(one.text for one in found))
+        yield Finding(run, worst.severity, text, advice, worst.observed, worst.expected)
+
+
+def refusals(tables: Tables, pattern: str) -> dict[str, tuple[int, str]]:
+    """Return how often a load generator or a server's error log reports an error, and its first text, by key."""
+    runs, events = tables["runs"], tables.get("events")
+    said = pd.DataFrame({"key": key_of(runs), "text": runs["reason"]})
+    if events is not None and len(events):
+        logged = events[events["tool"].isin(["nginx", "apache"])]
+        said = pd.concat([said, pd.DataFrame({"key": key_of(logged), "text": logged["text"]})])
+    found = said[said["text"].astype("string").str.contains(pattern, regex=True).fillna(False).astype(bool)]
+    if found.empty:
+        return {}
+    groups = found.groupby("key", sort=False)["text"]
+    return {str(key): (len(texts), str(texts.iloc[0])) for key, texts in groups}

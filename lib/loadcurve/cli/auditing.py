@@ -145,7 +145,7 @@ def _shortened(found: "Sequence[tuple[str, Findings]]") -> "Sequence[tuple[str, 
 
 def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, every: bool) -> str:
     if form is AuditFormat.text:
-        from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
+        from loadcurve.audit.findings import HOW_TO_EXPLAIN, audit_text
 
         parts = []
         for path, findings in found:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.extras import missing_extra
@@ -60,7 +59,7 @@ def local_path(path: str | Path) -> Path | None:
         return None
     if parts.netloc not in ("", "localhost"):
         raise LoadcurveError(f"{path}: expected file:///PATH with three slashes, got the host {parts.netloc!r}")
-    return Path(url2pathname(parts.path))
+    return Path(unquote(parts.path))
 
 
 def check_local(target: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve.audit.registry import audit
-from loadcurve.audit.sentences import verdict_sentences
-from loadcurve.audit.verdict import verdict_of_each
+from loadcurve.audit.verdict import verdict_of_each, verdict_sentences
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.paths import shown

@@ -24,8 +24,9 @@ An argument outside the range that its docstring states raises `ValueRuleError`,
 Each name below is imported when it is first used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from loadcurve.extras import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.models import capacity, queueing, scaling, wire
@@ -117,22 +118,11 @@ __all__ = [
     "wire",
 ]
 
-_PACKAGES = ("capacity", "queueing", "scaling", "wire")
 _MODULES = (
     "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "likeness", "network_bounds", "scaling", "threads",
-    "peak", "retransmission",
+    "peak", "retransmission", "capacity", "queueing", "wire",
 )  # fmt: skip
-
-
-def __getattr__(name: str) -> object:
-    """Import a name when it is first used: an audit needs Little's law, and none of the fits."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
-    found = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))
-    return found
+__getattr__ = imported_late(__name__, __all__, _MODULES)  # an audit needs Little's law, and none of the fits
 
 
 def __dir__() -> list[str]:

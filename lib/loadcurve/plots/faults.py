@@ -20,7 +20,7 @@ def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     shown : pandas.DataFrame
-        As `loadcurve.audit.shown.summarise_shown` returns it.
+        As `loadcurve.audit.atlas.summarise_shown` returns it.
     ax : matplotlib.axes.Axes, optional
         Axes for the last panel, the counter; by default a new figure with all panels.
 

@@ -15,17 +15,22 @@ sadf can convert a binary `sa` file to text.
 | `recordings` | binary recordings of sysstat as text |
 """
 
-from loadcurve.reading.folder import read_each, read_matched
-from loadcurve.reading.one import (
-    NOT_READ,
-    as_parsed,
-    read,
-    read_file,
-    read_named,
-    require_report,
-)
-from loadcurve.reading.published import read_published_raw, read_published_tables
-from loadcurve.reading.reading import Reading
+from typing import TYPE_CHECKING
+
+from loadcurve.extras import imported_late
+
+if TYPE_CHECKING:
+    from loadcurve.reading.folder import read_each, read_matched
+    from loadcurve.reading.one import (
+        NOT_READ,
+        as_parsed,
+        read,
+        read_file,
+        read_named,
+        require_report,
+    )
+    from loadcurve.reading.published import read_published_raw, read_published_tables
+    from loadcurve.reading.reading import Reading
 
 __all__ = [
     "NOT_READ",
@@ -40,3 +45,10 @@ __all__ = [
     "read_published_tables",
     "require_report",
 ]
+
+__getattr__ = imported_late(__name__, __all__, ("reading", "one", "folder", "published"))
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

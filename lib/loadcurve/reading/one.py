@@ -17,9 +17,7 @@ from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.paths import data_name, is_own_file, is_plain
-from loadcurve.reading.folder import no_files, read_each, read_matched
-from loadcurve.reading.published import SOURCE, read_published_tables
-from loadcurve.reading.reading import Reading, refused
+from loadcurve.reading.reading import SOURCE, Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, own_runs, read_runs_csv
 
@@ -106,6 +104,8 @@ def read(
     if recorded:
         return _read_study(path, follow)
     if is_own_file(path / SOURCE, follow=follow):
+        from loadcurve.reading.published import read_published_tables
+
         return read_published_tables(path)
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
@@ -165,6 +165,8 @@ def _read_checked_file(path: Path, hints: Hints, factors: Factors) -> Parsed:
 
 
 def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
+    from loadcurve.reading.folder import no_files, read_matched  # which can read in many processes
+
     files, links, _ = list_files(path, hints.follow)
     if not files:
         raise LoadcurveError(describe_links(str(path), links)) if links else no_files(path)
@@ -219,6 +221,8 @@ def read_named(name: str, hints: Hints, workers: int = 0) -> Iterator[Reading]:
         yield refused("", "the name of a file or folder must not be empty")
         return
     if name != "-":
+        from loadcurve.reading.folder import read_each
+
         yield from read_each(name, hints, workers)
         return
     try:

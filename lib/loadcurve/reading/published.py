@@ -31,13 +31,13 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.paths import check_own_file, data_name
+from loadcurve.reading.reading import SOURCE
 from loadcurve.reading.recordings import recording_text
 from loadcurve.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from loadcurve.ingest.source_file import Declaration, Source
 
-SOURCE = "source.yml"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 # A report has a few hundred rows; a few lines could ask for each row of a table many thousand times.
 _MAX_ROWS, _MAX_CHARACTERS = 20_000, 2_000

@@ -10,6 +10,9 @@ from loadcurve.ingest.parsed import Parsed, Rows, Tables
 if TYPE_CHECKING:
     import pandas as pd
 
+SOURCE = "source.yml"
+"""File that makes its folder a published report."""
+
 
 @dataclass(frozen=True)
 class Reading:

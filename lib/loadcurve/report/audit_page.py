@@ -9,15 +9,15 @@ import loadcurve
 from loadcurve.audit.explanation import Explanation, explain
 from loadcurve.audit.findings import SEVERITIES, Findings
 from loadcurve.audit.registry import all_rules
-from loadcurve.audit.sentences import (
+from loadcurve.audit.verdict import (
     Group,
     groups_of,
     run_name,
     unchecked_count,
     unchecked_sentences,
+    verdict_of_each,
     verdict_sentences,
 )
-from loadcurve.audit.verdict import verdict_of_each
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_html
 from loadcurve.blocks.html import escape
 from loadcurve.report.frame import framed

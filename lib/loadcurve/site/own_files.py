@@ -7,8 +7,8 @@ from pathlib import Path
 from loadcurve import paths
 from loadcurve.analysis import Analysis, analyse
 from loadcurve.audit import AuditSettings
+from loadcurve.audit.findings import audit_text
 from loadcurve.audit.registry import audit
-from loadcurve.audit.text import audit_text
 from loadcurve.report import text_report
 from loadcurve.site.literal import fenced
 

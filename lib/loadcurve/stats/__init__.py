@@ -20,33 +20,38 @@ file.
 An argument outside the range that its docstring states raises `ValueRuleError`, which names the argument and the rule.
 """
 
-from loadcurve.stats.balance import summarise_balance
-from loadcurve.stats.bootstrap import find_bootstrap_ratio
-from loadcurve.stats.change import summarise_segments
-from loadcurve.stats.drift import summarise_drift
-from loadcurve.stats.equivalence import (
-    equivalence_power,
-    repeats_for_equivalence,
-    summarise_equivalence,
-    variation_that_hides,
-)
-from loadcurve.stats.estimate import Estimate
-from loadcurve.stats.fairness import summarise_fairness
-from loadcurve.stats.harmonic import find_harmonic_mean
-from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
-from loadcurve.stats.mean import find_mean, summarise_repeats
-from loadcurve.stats.merged_generators import summarise_merged
-from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
-from loadcurve.stats.modes import dip, summarise_modes
-from loadcurve.stats.multiple import holm, summarise_comparisons
-from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
-from loadcurve.stats.quantile import find_histogram_quantile, find_quantile
-from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
-from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
-from loadcurve.stats.ratios import summarise_ratios
-from loadcurve.stats.steady import find_cool_down, find_warm_up
-from loadcurve.stats.stopping import find_repeats, summarise_stopping
-from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
+from typing import TYPE_CHECKING
+
+from loadcurve.extras import imported_late
+
+if TYPE_CHECKING:
+    from loadcurve.stats.balance import summarise_balance
+    from loadcurve.stats.bootstrap import find_bootstrap_ratio
+    from loadcurve.stats.change import summarise_segments
+    from loadcurve.stats.drift import summarise_drift
+    from loadcurve.stats.equivalence import (
+        equivalence_power,
+        repeats_for_equivalence,
+        summarise_equivalence,
+        variation_that_hides,
+    )
+    from loadcurve.stats.estimate import Estimate
+    from loadcurve.stats.fairness import summarise_fairness
+    from loadcurve.stats.harmonic import find_harmonic_mean
+    from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
+    from loadcurve.stats.mean import find_mean, summarise_repeats
+    from loadcurve.stats.merged_generators import summarise_merged
+    from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
+    from loadcurve.stats.modes import dip, summarise_modes
+    from loadcurve.stats.multiple import holm, summarise_comparisons
+    from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
+    from loadcurve.stats.quantile import find_histogram_quantile, find_quantile
+    from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
+    from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
+    from loadcurve.stats.ratios import summarise_ratios
+    from loadcurve.stats.steady import find_cool_down, find_warm_up
+    from loadcurve.stats.stopping import find_repeats, summarise_stopping
+    from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
 
 __all__ = [
     "Estimate",
@@ -92,3 +97,15 @@ __all__ = [
     "summarise_stopping",
     "variation_that_hides",
 ]
+
+_MODULES = (
+    "balance", "bootstrap", "change", "drift", "equivalence", "estimate", "fairness", "harmonic", "histogram",
+    "mean", "merged_generators", "merging", "modes", "multiple", "oscillation", "quantile", "rank", "ratio",
+    "ratios", "steady", "stopping", "variance",
+)  # fmt: skip
+__getattr__ = imported_late(__name__, __all__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

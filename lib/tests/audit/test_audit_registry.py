@@ -12,8 +12,8 @@ from loadcurve import audit, tables
 from loadcurve.audit import all_rules, rules
 from loadcurve.audit.explanation import explain
 from loadcurve.audit.rule import INTERNAL_ERROR
-from loadcurve.audit.sentences import unchecked_sentences
 from loadcurve.audit.settings import build_settings, read_settings
+from loadcurve.audit.verdict import unchecked_sentences
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
 

@@ -9,9 +9,8 @@ import pytest
 import loadcurve
 from loadcurve.audit import all_rules
 from loadcurve.audit.explanation import Explanation, explain, markdown_blocks, plain_formula, plain_markup, rule_named
-from loadcurve.audit.findings import SEVERITIES
-from loadcurve.audit.sentences import groups_of
-from loadcurve.audit.text import audit_text
+from loadcurve.audit.findings import SEVERITIES, audit_text
+from loadcurve.audit.verdict import groups_of
 from loadcurve.blocks import Code, Grid, Items, Paragraph, Section, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed

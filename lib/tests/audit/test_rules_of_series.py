@@ -7,7 +7,7 @@ from conftest import ROOT
 
 from loadcurve import read
 from loadcurve.audit import all_rules
-from loadcurve.audit.series import throughput_series
+from loadcurve.audit.samples import throughput_series
 from loadcurve.tables import check
 
 RUN = {"study": "s", "status": "finished", "duration_s": 1000.0}

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from loadcurve.audit.atlas import Shows
-from loadcurve.audit.shown import summarise_shown
+from loadcurve.audit.atlas import Shows, summarise_shown
 
 CPU = pd.DataFrame(
     {"elapsed_s": [1.0, 1.0, 2.0, 2.0], "cpu": ["0", "all", "0", "all"], "cpu_steal_ratio": [0.1, 0.2, 0.3, 0.4]}

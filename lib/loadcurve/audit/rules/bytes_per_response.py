@@ -37,9 +37,9 @@ from typing import Any
 
 import pandas as pd
 
+from loadcurve.audit.identities import SIZES, monitored, summarise_traffic, summarise_wire
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
-from loadcurve.audit.wire_of_runs import SIZES, monitored, summarise_traffic, summarise_wire
 
 Row = Mapping[Hashable, Any]
 

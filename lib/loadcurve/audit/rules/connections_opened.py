@@ -31,9 +31,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.hosts import of_generator, port_count, setting_of
+from loadcurve.audit.hosts import limit_reached, of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, rows_of
-from loadcurve.audit.opened import limit_reached
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 
 _OTHERS = "Look for a refused or unanswered handshake: `ss -s`, the server's backlog and its log."

@@ -32,11 +32,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.counted import growth_of_counters
-from loadcurve.audit.evidence import Evidence, judge_evidence
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
-from loadcurve.audit.samples import samples_within
+from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence
+from loadcurve.audit.samples import growth_of_counters, samples_within
 
 _COUNT, _MOST = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 _COUNTERS = {"drop": "dropped", "early_drop": "evicted", "insert_failed": "failed"}

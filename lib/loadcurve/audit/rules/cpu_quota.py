@@ -25,10 +25,9 @@ If the quota is part of the system under test, it is the capacity that you measu
 
 import pandas as pd
 
-from loadcurve.audit.counted import growth_of_counters
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.samples import growth_of_counters
 from loadcurve.audit.utilisation import worst
 
 _NAMES = {"nr_periods": "periods", "nr_throttled": "throttled"}

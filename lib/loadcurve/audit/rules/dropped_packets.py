@@ -26,10 +26,9 @@ One drop every 30 seconds is usually a neighbour's discovery protocol and no los
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit
+from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import DROPS
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import threshold_rule
 from loadcurve.audit.utilisation import worst
 
 

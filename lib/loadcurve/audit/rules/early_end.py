@@ -25,8 +25,7 @@ When the run was ended on purpose, is longer than 10 s all the same, and its lab
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
 
 _DURATION = ("duration_asked_s", "duration_s")
 

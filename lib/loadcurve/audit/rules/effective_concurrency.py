@@ -55,10 +55,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import causes_of, facts_of
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rules._concurrency import causes_of, facts_of
 from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within

@@ -28,10 +28,9 @@ In the first second of a load, while all connections arrive at once, if the run 
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit
+from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import LISTENING
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import threshold_rule
 
 
 def measure_queue(tables: Tables) -> pd.DataFrame:

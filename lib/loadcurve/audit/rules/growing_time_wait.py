@@ -29,8 +29,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
 
 _SPAN_S = 1.5  # fewer seconds between the samples of the second half give no rate
 

@@ -26,8 +26,7 @@ second and closes its connections at the end.
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
 
 _ALWAYS_S = 1.0
 

@@ -29,10 +29,9 @@ counters belong to the network namespace: another service of the same host may h
 
 import pandas as pd
 
-from loadcurve.audit.counted import growth_of_counters
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.samples import growth_of_counters
 from loadcurve.audit.utilisation import worst
 
 # As nstat, /proc/net/netstat and netstat -s (net-tools, statistics.c) print them.

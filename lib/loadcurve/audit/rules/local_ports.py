@@ -36,11 +36,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.evidence import Evidence, judge_evidence, refusals
-from loadcurve.audit.hosts import of_generator, on_loopback, port_count, setting_of
-from loadcurve.audit.observed import ports_of_urls
+from loadcurve.audit.hosts import of_generator, on_loopback, port_count, ports_of_urls, setting_of
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, refusals
 from loadcurve.models.wire.ports import LINUX_PORTS, LINUX_TIME_WAIT_S
 
 _KEEP = (

@@ -31,8 +31,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.audit.of_runs import Tables, all_of, key_of
-from loadcurve.audit.resources import in_words, use_of_resources
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
+from loadcurve.audit.utilisation import in_words, use_of_resources
 from loadcurve.tables import merge_generators
 from loadcurve.tables.curves import curves
 from loadcurve.tables.loads import LOOPS, name_loops

@@ -27,9 +27,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, rows_of
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Need, Rule
+from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Need, Rule
 from loadcurve.audit.rules._monitored import SATURATION
-from loadcurve.audit.threshold import NO_SAMPLE
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 from loadcurve.units import format_quantity
 

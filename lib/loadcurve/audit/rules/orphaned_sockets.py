@@ -34,9 +34,8 @@ import pandas as pd
 
 from loadcurve.audit.hosts import on_loopback
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, without_sample
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import without_sample
 from loadcurve.tables import merge_generators
 
 _MOST = "net.ipv4.tcp_max_orphans"

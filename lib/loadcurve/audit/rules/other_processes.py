@@ -25,8 +25,7 @@ and repeat over hours.
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.study import BUSY_RATIO
 
 SHARE = Need(

@@ -34,10 +34,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, rows_of
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.rules._monitored import PACKETS, SATURATION, SOFTIRQ
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import NO_SAMPLE
 from loadcurve.audit.utilisation import worst
 from loadcurve.units import format_quantity
 

@@ -32,10 +32,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from loadcurve.audit.identities import SAMPLE, monitored, summarise_traffic
 from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.wire_of_runs import SAMPLE, monitored, summarise_traffic
 
 _HOST = (
     "Record `sar -n DEV 1` on the generator's host, and note the host of each report and file of sar in a factors.csv "

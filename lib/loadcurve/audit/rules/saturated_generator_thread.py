@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import SATURATION, THREADS
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import threshold_rule
 from loadcurve.audit.utilisation import worst
 
 # Name of the process where it is not that of the tool: wrk2 is built as wrk, and these run on a Java virtual machine.

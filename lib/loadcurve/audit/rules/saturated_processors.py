@@ -27,8 +27,8 @@ response times.
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import CPU, SATURATION
-from loadcurve.audit.threshold import threshold_rule
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 
 

@@ -27,10 +27,9 @@ without any card. If that processor still has idle time, packets are not the lim
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit
+from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import SOFTIRQ
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import threshold_rule
 from loadcurve.audit.utilisation import worst
 
 

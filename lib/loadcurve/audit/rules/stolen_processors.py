@@ -25,10 +25,9 @@ interval contains it. On hardware without a hypervisor steal is always 0.
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit
+from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import STEAL
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.threshold import threshold_rule
 
 
 def measure_steal(tables: Tables) -> pd.DataFrame:

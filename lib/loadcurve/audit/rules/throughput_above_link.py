@@ -32,11 +32,11 @@ load but one speed is stated. A full link is right if the link is what you measu
 
 from collections.abc import Iterator, Mapping
 
+from loadcurve.audit.identities import SIZES, summarise_wire
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._monitored import SATURATION
-from loadcurve.audit.wire_of_runs import SIZES, summarise_wire
-from loadcurve.models.wire import link_used_ratio
+from loadcurve.models.wire.limits import link_used_ratio
 from loadcurve.units import format_quantity
 
 

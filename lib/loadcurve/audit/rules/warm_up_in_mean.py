@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
-from loadcurve.audit.series import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
 _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
 

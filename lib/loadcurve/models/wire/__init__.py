@@ -1,40 +1,45 @@
 """HTTP over TCP over Ethernet: what a response costs on the wire, and what links, packet rates and ports allow."""
 
-from loadcurve.models.wire.consistency import summarise_consistency
-from loadcurve.models.wire.exchange import (
-    OFFLOADED_SEGMENTS,
-    acknowledgements,
-    summarise_exchange,
-    summarise_packets,
-    summarise_proxy,
-)
-from loadcurve.models.wire.frames import (
-    ETHERNET,
-    Wire,
-    frame_bytes,
-    medium_bytes,
-    message_bytes,
-    segments,
-    summarise_responses,
-)
-from loadcurve.models.wire.limits import (
-    link_limit_rps,
-    link_used_ratio,
-    packet_limit_rps,
-    summarise_limits,
-)
-from loadcurve.models.wire.loss import LINUX_TIMEOUT_S, lossy_exchange_s, mathis_bytes_per_s, tfrc_bytes_per_s
-from loadcurve.models.wire.mix import summarise_mix
-from loadcurve.models.wire.ports import (
-    LINUX_PORTS,
-    LINUX_TIME_WAIT_S,
-    REUSE_TIME_WAIT_S,
-    destinations_needed,
-    port_limit_rps,
-    requests_per_connection_needed,
-    summarise_port_limits,
-)
-from loadcurve.models.wire.server import server_costs_s, server_limit_rps, smallest_payload_bytes
+from typing import TYPE_CHECKING
+
+from loadcurve.extras import imported_late
+
+if TYPE_CHECKING:
+    from loadcurve.models.wire.consistency import summarise_consistency
+    from loadcurve.models.wire.exchange import (
+        OFFLOADED_SEGMENTS,
+        acknowledgements,
+        summarise_exchange,
+        summarise_packets,
+        summarise_proxy,
+    )
+    from loadcurve.models.wire.frames import (
+        ETHERNET,
+        Wire,
+        frame_bytes,
+        medium_bytes,
+        message_bytes,
+        segments,
+        summarise_responses,
+    )
+    from loadcurve.models.wire.limits import (
+        link_limit_rps,
+        link_used_ratio,
+        packet_limit_rps,
+        summarise_limits,
+    )
+    from loadcurve.models.wire.loss import LINUX_TIMEOUT_S, lossy_exchange_s, mathis_bytes_per_s, tfrc_bytes_per_s
+    from loadcurve.models.wire.mix import summarise_mix
+    from loadcurve.models.wire.ports import (
+        LINUX_PORTS,
+        LINUX_TIME_WAIT_S,
+        REUSE_TIME_WAIT_S,
+        destinations_needed,
+        port_limit_rps,
+        requests_per_connection_needed,
+        summarise_port_limits,
+    )
+    from loadcurve.models.wire.server import server_costs_s, server_limit_rps, smallest_payload_bytes
 
 __all__ = [
     "ETHERNET",
@@ -70,3 +75,11 @@ __all__ = [
     "summarise_responses",
     "tfrc_bytes_per_s",
 ]
+
+_MODULES = ("consistency", "exchange", "frames", "limits", "loss", "mix", "ports", "server")
+__getattr__ = imported_late(__name__, __all__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.opened import limit_reached
+from loadcurve.audit.hosts import limit_reached
 from loadcurve.audit.rule import Severity
 from loadcurve.audit.samples import advised_seconds
 from loadcurve.schemas.derived import LITTLE_RATIO, SCRIPTED, STREAMS
