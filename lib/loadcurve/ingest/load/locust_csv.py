@@ -23,7 +23,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import instant
 from loadcurve.ingest.lazy_regex import lazy_regex
-from loadcurve.ingest.load.locust_rows import (
+from loadcurve.ingest.load.locust import (
     counts,
     is_percentage,
     is_total,
