@@ -82,9 +82,8 @@ def value_at(document: object, path: str, text: str, required: bool = True) -> A
     return found
 
 
-def number_at(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
-    """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null."""
-    value = value_at(document, path, text, required)
+def number_of(value: Any, path: str, text: str, least: float = 0.0) -> float:
+    """Return a value of a JSON document, at this dotted path, as float; NaN where it is null."""
     if value is None:
         return math.nan
     counted = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < _MAX_BITS
@@ -92,6 +91,24 @@ def number_at(document: object, path: str, text: str, required: bool = True, lea
         got = str(value) if counted or isinstance(value, bool | float | str) else "no number, or one too large"
         raise ParseError(line_of(path, text), f"a number of at least {least:g} for {path!r}", got)
     return float(value)
+
+
+def number_at(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
+    """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null."""
+    return number_of(value_at(document, path, text, required), path, text, least)
+
+
+def numbers_at(
+    document: object, paths: Mapping[str, str], text: str, required: bool = True, per: float = 1.0
+) -> dict[str, float]:
+    """Return the numbers at dotted paths by column, as `number_at` does; `per` is how many of a unit are one in SI.
+
+    Examples
+    --------
+    >>> numbers_at({"times": {"mean": 2500}}, {"latency_mean_s": "times.mean"}, "", per=1e6)
+    {'latency_mean_s': 0.0025}
+    """
+    return {column: number_at(document, path, text, required) / per for column, path in paths.items()}
 
 
 def integer_at(document: object, path: str, text: str) -> int:
@@ -105,6 +122,23 @@ def integer_at(document: object, path: str, text: str) -> int:
 def optional_integer_at(document: object, path: str, text: str) -> int | None:
     """Return what `integer_at` returns, but None where the number is absent or null."""
     return None if value_at(document, path, text, required=False) is None else integer_at(document, path, text)
+
+
+def mapping_at(document: object, path: str, text: str, required: bool = True) -> Mapping[str, Any]:
+    """Return the object at a dotted path of a JSON document; an empty one where it is absent or null."""
+    found = value_at(document, path, text, required)
+    if found is not None and not isinstance(found, Mapping):
+        raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
+    return found or {}
+
+
+def counts_at(document: object, path: str, text: str, required: bool = True) -> dict[str, int]:
+    """Return the whole numbers of at least 0, by name, of the object at a dotted path of a JSON document."""
+    counts = mapping_at(document, path, text, required)
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 10**18:
+            raise ParseError(line_of(f"{path}.{name}", text), f"a count for {name[:40]!r}", str(count))
+    return dict(counts)
 
 
 def instant(value: str, path: str, text: str) -> "pd.Timestamp":

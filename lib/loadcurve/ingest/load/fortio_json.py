@@ -11,10 +11,24 @@ from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, optional_integer_at, value_at
+from loadcurve.ingest.json_text import (
+    counts_at,
+    each_json,
+    instant,
+    integer_at,
+    line_of,
+    number_at,
+    numbers_at,
+    optional_integer_at,
+    value_at,
+)
 from loadcurve.ingest.load.fortio import ESTIMATOR, rates, response_columns
 from loadcurve.ingest.parsed import Parsed
 
+_TIMES = {
+    "latency_mean_s": "DurationHistogram.Avg", "latency_stdev_s": "DurationHistogram.StdDev",
+    "latency_min_s": "DurationHistogram.Min", "latency_max_s": "DurationHistogram.Max",
+}  # fmt: skip
 _CODE = re.compile(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 
 
@@ -70,15 +84,12 @@ def _run(result: object, text: str) -> dict:
     in_classes = sum(integer_at(row, "Count", text) for row in _list(result, "DurationHistogram.Data", text))
     if in_classes not in (0, count):
         raise ParseError(line_of("DurationHistogram.Data", text), f"{count} calls in the classes", str(in_classes))
-    codes = value_at(result, "RetCodes", text, required=False) or {}
-    if not isinstance(codes, Mapping) or not all(isinstance(n, int) and 0 <= n < 1e18 for n in codes.values()):
-        raise ParseError(line_of("RetCodes", text), "codes and their counts", str(codes))
+    codes = counts_at(result, "RetCodes", text, required=False)
     if unknown := [code for code in codes if not _CODE.fullmatch(code)]:
         raise ParseError(line_of("RetCodes", text), "status codes or words", unknown[0])
     run: dict = {"tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration}
-    for name, key in (("mean", "Avg"), ("stdev", "StdDev"), ("min", "Min"), ("max", "Max")):
-        value = number_at(result, f"DurationHistogram.{key}", text, required=False)
-        run[f"latency_{name}_s"] = value if count else math.nan
+    times = numbers_at(result, _TIMES, text, required=False)
+    run |= times if count else dict.fromkeys(times, math.nan)
     if isinstance(url := value_at(result, "URL", text, required=False), str):
         run["url"] = url
     threads = optional_integer_at(result, "NumThreads", text)
@@ -90,15 +101,14 @@ def _run(result: object, text: str) -> dict:
         if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", requested):
             raise ParseError(line_of("RequestedQPS", text), "a rate or 'max' for 'RequestedQPS'", requested)
         run |= {"target_rate_rps": float(requested)} if float(requested) > 0 else {}
-    for column, key in (("received_bytes", "BytesReceived"), ("sent_bytes", "BytesSent")):
-        run[column] = number_at(result, key, text, required=False)
+    run |= numbers_at(result, {"received_bytes": "BytesReceived", "sent_bytes": "BytesSent"}, text, required=False)
     started = value_at(result, "StartTime", text, required=False)
     if isinstance(started, str):
         run["started_at"] = instant(started, "StartTime", text)
     if codes:
         if sum(codes.values()) != count:
-            raise ParseError(line_of("RetCodes", text), f"codes of {count} calls", str(dict(codes)))
-        run |= response_columns(dict(codes), count)
+            raise ParseError(line_of("RetCodes", text), f"codes of {count} calls", str(codes))
+        run |= response_columns(codes, count)
     else:
         run |= {"requests": count, "requests_started": count}
         errors = optional_integer_at(result, "ErrorsDurationHistogram.Count", text)

@@ -10,11 +10,11 @@ every 5 s hold counts only, and are ignored.
 
 import math
 import re
+from collections.abc import Iterable
 
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.load.gatling_errors import errors_of
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import real, whole
+from loadcurve.ingest.report_text import error_counts, real, whole
 
 QUANTILES = (0.5, 0.75, 0.95, 0.99)
 """Of ``percentiles1`` to ``4``, unless the configuration sets others."""
@@ -34,6 +34,7 @@ _NAMES = {
     "std deviation": "stdev", "response time std deviation": "stdev", "mean requests/sec": "rate",
     "mean throughput": "rate",
 }  # fmt: skip
+_STATUS = re.compile(r"status\.find\..*found ([0-9]{3})", re.DOTALL)
 _RULE = re.compile(r"={20,}")
 _FAILURE = re.compile(
     r".*(?:No Simulation to run|Simulation .* could not be found|gatling(?:\.sh)?: (?:command )?not found).*"
@@ -133,3 +134,20 @@ def _numbers(report: dict) -> dict:
         **times,
         "quantiles": report["quantiles"],
     }
+
+
+def errors_of(messages: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Counts of `errors_status`, `errors_connect` and so on, of messages and how often each occurred.
+
+    Examples
+    --------
+    >>> found = errors_of([("status.find.in([200, 209], 304), found 503", 3), ("j.i.IOException: Premature close", 2)])
+    >>> found["errors_status"], found["errors_read"], found["errors_other"]
+    (3, 2, 0)
+    """
+    messages = list(messages)
+    failed = [(text, count) for text, count in messages if not (m := _STATUS.search(text)) or int(m[1]) < 400]
+    classes = error_counts([(text, count) for text, count in failed if not _STATUS.search(text)])
+    classes["errors_other"] += sum(count for text, count in failed if _STATUS.search(text))
+    statuses = sum(count for _, count in messages) - sum(count for _, count in failed)
+    return classes | {"errors_status": statuses}

@@ -19,7 +19,7 @@ from pyarrow import csv as arrow
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
-from loadcurve.ingest.load.gatling_errors import counted_errors
+from loadcurve.ingest.load.gatling import errors_of
 from loadcurve.ingest.load.samples import categories, summary_of
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -62,7 +62,8 @@ def parse_gatling_log(text: str) -> Parsed:
     except (pa.ArrowInvalid, ValueError):  # find the row, or that other lines are between the rows
         columns = _slowly(text)
     requests, failed = _requests(columns, warnings)
-    known: dict = counted_errors(requests["error"])
+    counted = requests["error"].value_counts()
+    known: dict = errors_of((str(text), int(count)) for text, count in counted.items() if count)
     if users := _users(text):
         known["connections"] = users
     version = _RUN.search(text)

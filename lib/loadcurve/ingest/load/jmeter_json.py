@@ -10,11 +10,11 @@ others; they are interpolated, of the last 20,000 samples of each label (``jmete
 """
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at
+from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at, numbers_at
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_TIMES = {"mean": "meanResTime", "min": "minResTime", "max": "maxResTime"}
+_TIMES = {"latency_mean_s": "meanResTime", "latency_min_s": "minResTime", "latency_max_s": "maxResTime"}
 _QUANTILES = {0.5: "medianResTime", 0.9: "pct1ResTime", 0.95: "pct2ResTime", 0.99: "pct3ResTime"}
 _NAMES = {0.5: "median", 0.9: "p90", 0.95: "p95", 0.99: "p99"}
 _KIB = 1024.0
@@ -63,7 +63,7 @@ def _row(document: dict, name: str, text: str) -> tuple[dict, list[dict]]:
         "throughput_rps": number_at(document, "throughput", part),
         "received_bytes_per_s": number_at(document, "receivedKBytesPerSec", part, required=False) * _KIB,
         "sent_bytes_per_s": number_at(document, "sentKBytesPerSec", part, required=False) * _KIB,
-        **{f"latency_{key}_s": number_at(document, path, part) / 1000 for key, path in _TIMES.items()},
+        **numbers_at(document, _TIMES, part, per=1000),
     }  # fmt: skip
     times = {q: number_at(document, path, part, required=False) / 1000 for q, path in _QUANTILES.items()}
     latency = [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.json_text import each_json, line_of, value_at
+from loadcurve.ingest.json_text import each_json, line_of, number_at, number_of, value_at
 from loadcurve.ingest.load.k6 import TABLES, rows_of
 from loadcurve.ingest.parsed import Parsed
 
@@ -36,9 +36,9 @@ def parse_k6_json(text: str) -> Parsed:
     runs = []
     for document, line in documents:
         metrics = {name: _values(name, values, text) for name, values in _metrics(document, line).items()}
-        milliseconds = _number(value_at(document, "state.testRunDurationMs", text, False), "testRunDurationMs", text)
+        milliseconds = number_at(document, "state.testRunDurationMs", text, required=False)
         if math.isnan(milliseconds):
-            milliseconds = _number(value_at(document, "config.duration", text, False), "duration", text) * 1000
+            milliseconds = number_at(document, "config.duration", text, required=False) * 1000
         runs.append(rows_of(metrics, milliseconds / 1000, line, warnings))
     return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(warnings))
 
@@ -70,18 +70,10 @@ def _values(name: str, metric: Mapping, text: str) -> dict[str, float]:
             raise ParseError(line_of(f"metrics.{name}.{key}", text), "avg, min, med, max, count or p(N)", key)
         if name in ("http_reqs", "http_req_failed") and key not in _COUNTER_KEYS:
             raise ParseError(line_of(f"metrics.{name}.{key}", text), f"a number of {name}", key)
-        numbers[key] = _number(value, f"metrics.{name}.{key}", text)
+        numbers[key] = number_of(value, f"metrics.{name}.{key}", text)
     if "matches" in numbers and "total" in numbers:  # the machine-readable summary
         numbers |= {"passes": numbers["matches"], "fails": numbers["total"] - numbers["matches"]}
     for key in ("count", "passes", "fails"):
         if key in numbers and not (0 <= numbers[key] < 1e18 and numbers[key] == int(numbers[key])):
             raise ParseError(line_of(f"metrics.{name}.{key}", text), "a whole number", str(numbers[key]))
     return numbers
-
-
-def _number(value: object, path: str, text: str) -> float:
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
-        raise ParseError(line_of(path, text), f"a number of at least 0 for {path!r}", str(value))
-    return float(value)

@@ -21,7 +21,7 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import instant
-from loadcurve.ingest.load.locust_rows import (
+from loadcurve.ingest.load.locust import (
     counts,
     is_percentage,
     is_total,

@@ -16,11 +16,10 @@ Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``)
 
 import math
 import re
-from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
+from loadcurve.ingest.json_text import counts_at, each_json, line_of, mapping_at, number_at, number_of, numbers_at
 from loadcurve.ingest.load.hey import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
@@ -28,6 +27,9 @@ from loadcurve.ingest.report_text import error_counts, response_counts
 
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
 _REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+_TIMES = {
+    "latency_mean_s": "summary.average", "latency_min_s": "summary.fastest", "latency_max_s": "summary.slowest",
+}  # fmt: skip
 _CSV = {
     "request-start": "offset_s", "DNS": "dns_s", "DNS+dialup": "connect_s", "Response-delay": "waiting_s",
     "request-duration": "latency_s", "bytes": "received_bytes", "status": "status",
@@ -51,7 +53,7 @@ def parse_oha_json(text: str) -> Parsed:
     for document, line in documents:
         run = _run(document, text, line, warnings)
         quantiles = _quantiles(document, text)
-        classes = _classes(_object(document, "responseTimeHistogram", text), text)
+        classes = _classes(document, text)
         if classes and sum(row["responses"] for row in classes) != run["requests"]:
             warnings.append(f"line {line_of('responseTimeHistogram', text)}: the classes do not hold all responses")
         rows = {"runs": [run], "latency": quantiles, "histogram": classes, "phases": _phases(document, text)}
@@ -61,11 +63,11 @@ def parse_oha_json(text: str) -> Parsed:
 
 def _quantiles(document: object, text: str) -> list[dict]:
     rows = []
-    for key, value in _object(document, "latencyPercentiles", text).items():
+    for key, value in mapping_at(document, "latencyPercentiles", text, required=False).items():
         match = _PERCENTILE.fullmatch(key)
         if match is None:
             raise ParseError(line_of(f"latencyPercentiles.{key}", text), "a percentile such as p99.9", key)
-        rows.append({"quantile": round(float(match[1]) / 100, 9), "latency_s": _real(value, key, text)})
+        rows.append({"quantile": round(float(match[1]) / 100, 9), "latency_s": number_of(value, key, text)})
     return rows
 
 
@@ -83,12 +85,12 @@ def parse_oha_csv(text: str) -> Parsed:
 
 
 def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
-    codes = {}
-    for code, count in _object(document, "statusCodeDistribution", text).items():
+    printed = counts_at(document, "statusCodeDistribution", text, required=False)
+    for code in printed:
         if not (code.isascii() and code.isdigit() and len(code) == 3):
             raise ParseError(line_of(f"statusCodeDistribution.{code}", text), "a status code", code)
-        codes[int(code)] = _count(count, code, text)
-    errors = {m: _count(n, m, text) for m, n in _object(document, "errorDistribution", text).items()}
+    codes = {int(code): count for code, count in printed.items()}
+    errors = counts_at(document, "errorDistribution", text, required=False)
     late = errors.pop(DEADLINE, 0)
     responses, failed = sum(codes.values()), sum(errors.values())
     started = responses + failed + late
@@ -99,9 +101,8 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
         "received_body_bytes": number_at(document, "summary.totalData", text, required=False),
         "percentile_estimator": ESTIMATORS["oha"], "latency_origin": "measured",
     }  # fmt: skip
-    for column, key in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
-        value = number_at(document, f"summary.{key}", text, required=False)
-        run[f"latency_{column}_s"] = value if responses else math.nan
+    times = numbers_at(document, _TIMES, text, required=False)
+    run |= times if responses else dict.fromkeys(times, math.nan)
     if not responses:
         reasons = sorted(errors, key=errors.__getitem__, reverse=True)
         run |= {"status": "failed", "throughput_rps": 0.0}
@@ -117,32 +118,14 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     return run
 
 
-def _object(document: object, path: str, text: str) -> Mapping:
-    found = value_at(document, path, text, required=False)
-    if found is not None and not isinstance(found, Mapping):
-        raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
-    return found or {}
-
-
-def _real(value: object, name: str, text: str) -> float:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300):
-        raise ParseError(line_of(name, text), f"seconds for {name!r}", str(value))
-    return math.nan if value is None else float(value)
-
-
-def _count(value: object, name: str, text: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
-        raise ParseError(line_of(name, text), f"a count for {name[:40]!r}", str(value))
-    return value
-
-
-def _classes(marks: Mapping, text: str) -> list[dict]:
+def _classes(document: object, text: str) -> list[dict]:
+    marks = counts_at(document, "responseTimeHistogram", text, required=False)
     for mark in marks:
         if not _REAL.fullmatch(mark) and mark not in ("NaN", "inf", "-inf"):
             raise ParseError(line_of(f"responseTimeHistogram.{mark}", text), "seconds", mark)
     rows, lower = [], math.nan
-    for mark in sorted((mark for mark in marks if _REAL.fullmatch(mark)), key=float):
-        rows.append({"lower_s": lower, "upper_s": float(mark), "responses": _count(marks[mark], mark, text)})
+    for mark in sorted(filter(_REAL.fullmatch, marks), key=float):
+        rows.append({"lower_s": lower, "upper_s": float(mark), "responses": marks[mark]})
         lower = float(mark)
     return rows
 
@@ -150,10 +133,8 @@ def _classes(marks: Mapping, text: str) -> list[dict]:
 def _phases(document: object, text: str) -> list[dict]:
     rows = []
     for key, phase in (("DNSDialup", "connect"), ("DNSLookup", "dns"), ("firstByte", "first_byte")):
-        if _object(document, f"details.{key}", text):
-            columns = {"mean_s": "average", "min_s": "fastest", "max_s": "slowest"}
-            times = {
-                column: number_at(document, f"details.{key}.{name}", text, False) for column, name in columns.items()
-            }
-            rows.append({"phase": phase, **times})
+        if mapping_at(document, f"details.{key}", text, required=False):
+            names = {"mean_s": "average", "min_s": "fastest", "max_s": "slowest"}
+            paths = {column: f"details.{key}.{name}" for column, name in names.items()}
+            rows.append({"phase": phase, **numbers_at(document, paths, text, required=False)})
     return rows

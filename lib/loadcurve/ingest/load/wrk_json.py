@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at, value_at
+from loadcurve.ingest.json_text import integer_at, line_of, load_json, mapping_at, number_at, value_at
 from loadcurve.ingest.load.wrk_runs import units_of
 from loadcurve.ingest.parsed import Parsed, Tables
 
@@ -92,11 +92,8 @@ def _run(document: object, text: str) -> dict:
 
 
 def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
-    found = value_at(document, "percentiles_us", text)
-    if not isinstance(found, dict):
-        raise ParseError(line_of("percentiles_us", text), "percentiles with their times", str(found))
     rows: list[tuple[float, float]] = []
-    for rank, value in found.items():
+    for rank, value in mapping_at(document, "percentiles_us", text).items():
         try:
             quantile = round(float(rank) / 100, 12)
         except ValueError:

@@ -11,6 +11,8 @@ Output of sysstat (12.6, ``iostat.c``):
 - ``await`` and similar columns are milliseconds of the requests that ended in the interval, including the queue; 0.00
   also if no request ended.  ``%util`` exceeds 100 for several requests at once on some devices.
 - ``kB_read`` and similar columns are amounts per interval, not rates; they go into `counters`.
+- Sectors and blocks have 512 bytes, kB and MB are 1024-based; ``avgrq-sz`` is in sectors, ``areq-sz`` and similar
+  columns are in kB also with ``-m``.
 """
 
 import math
@@ -18,10 +20,44 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
+_SECTOR, _KB, _MB = 512.0, 1024.0, 1024.0**2
+# Printed column → ours, factor, divisor.
+_DISKS = {
+    "tps": ("transfers_per_s", 1, 1), "r/s": ("reads_per_s", 1, 1), "w/s": ("writes_per_s", 1, 1),
+    "Blk_read/s": ("read_bytes_per_s", _SECTOR, 1), "Blk_wrtn/s": ("written_bytes_per_s", _SECTOR, 1),
+    "kB_read/s": ("read_bytes_per_s", _KB, 1), "kB_wrtn/s": ("written_bytes_per_s", _KB, 1),
+    "MB_read/s": ("read_bytes_per_s", _MB, 1), "MB_wrtn/s": ("written_bytes_per_s", _MB, 1),
+    "Blk_dscd/s": ("discarded_bytes_per_s", _SECTOR, 1), "kB_dscd/s": ("discarded_bytes_per_s", _KB, 1),
+    "MB_dscd/s": ("discarded_bytes_per_s", _MB, 1),
+    "rsec/s": ("read_bytes_per_s", _SECTOR, 1), "wsec/s": ("written_bytes_per_s", _SECTOR, 1),
+    "rkB/s": ("read_bytes_per_s", _KB, 1), "wkB/s": ("written_bytes_per_s", _KB, 1),
+    "rMB/s": ("read_bytes_per_s", _MB, 1), "wMB/s": ("written_bytes_per_s", _MB, 1),
+    "dsec/s": ("discarded_bytes_per_s", _SECTOR, 1), "dkB/s": ("discarded_bytes_per_s", _KB, 1),
+    "dMB/s": ("discarded_bytes_per_s", _MB, 1),
+    "avgrq-sz": ("request_bytes", _SECTOR, 1), "areq-sz": ("request_bytes", _KB, 1),
+    "avgqu-sz": ("queue", 1, 1), "aqu-sz": ("queue", 1, 1), "await": ("wait_mean_s", 1, 1000),
+    "r_await": ("read_wait_mean_s", 1, 1000), "w_await": ("write_wait_mean_s", 1, 1000),
+    "svctm": ("service_mean_s", 1, 1000), "%util": ("utilisation_ratio", 1, 100),
+}  # fmt: skip
+# Printed column → unit, factor, divisor.
+_COUNTERS = {
+    **dict.fromkeys(("rrqm/s", "wrqm/s", "drqm/s", "rqm/s", "d/s", "f/s"), ("per_s", 1, 1)),
+    **dict.fromkeys(("%rrqm", "%wrqm", "%drqm"), ("ratio", 1, 100)),
+    **dict.fromkeys(("rareq-sz", "wareq-sz", "dareq-sz"), ("bytes", _KB, 1)),
+    **dict.fromkeys(("d_await", "f_await"), ("s", 1, 1000)),
+    **{f"{unit}_{what}": ("bytes", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
+       for what in ("read", "wrtn", "dscd", "w+d")},
+    **{f"{unit}_w+d/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))},
+    # -n, up to version 10: NFS, with and without the page cache, and requests to the server.
+    **{f"{way}{unit}_{what}/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
+       for way in "rw" for what in ("nor", "dir", "svr")},
+    **dict.fromkeys(("ops/s", "rops/s", "wops/s", "fo/s", "fc/s", "fd/s"), ("per_s", 1, 1)),
+    "sec/s": ("bytes_per_s", _SECTOR, 1), "kB/s": ("bytes_per_s", _KB, 1), "MB/s": ("bytes_per_s", _MB, 1),
+}  # fmt: skip
+_KNOWN = _DISKS.keys() | _COUNTERS.keys()  # columns whose unit is known
 _HEADER = re.compile(r"\s*(?:Device|Filesystem):?\s+\S")
 _CELL = re.compile(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
 _CPU = "avg-cpu:"
@@ -45,9 +81,9 @@ def unwrap_rows(text: str) -> tuple[str, int]:
     found, width, begun = 0, 0, ""  # `width` is the number of columns of a joined header
     for at, line in enumerate(lines):
         words = line.split()
-        if _HEADER.match(line) and all(map(is_known, words[1:])):
+        if _HEADER.match(line) and _KNOWN.issuperset(words[1:]):
             begun, width = "header", 0
-        elif words and begun == "header" and all(map(is_known, words)):
+        elif words and begun == "header" and _KNOWN.issuperset(words):
             _join(lines, at)
             found = found or at
             width = len(lines[at].split())
@@ -170,7 +206,7 @@ def _header(cells: list[str]) -> list[str]:
         return [] if any(name[0].isdigit() for name in names) else [*names, "Device"]
     if _DEVICE.fullmatch(first) and names and not any(name[0].isdigit() for name in names):
         return ["Device", *names]
-    named = len(names) > 1 and not (is_known(first) or first[0].isdigit()) and all(is_known(name) for name in names)
+    named = len(names) > 1 and not (first in _KNOWN or first[0].isdigit()) and _KNOWN.issuperset(names)
     return ["Device", *names] if named else []
 
 
@@ -181,7 +217,7 @@ def _is_prose(cells: list[str]) -> bool:
 
 def warn_unknown(columns: list[str], number: int, warnings: list[str]) -> None:
     """Warn of columns without a known unit, once for each set of them."""
-    unknown = [name for name in columns if columns[0] != _CPU and name != "Device" and not is_known(name)]
+    unknown = [name for name in columns if columns[0] != _CPU and name != "Device" and name not in _KNOWN]
     sentence = f"columns of iostat not known, their numbers in no known unit: {' '.join(unknown)}"
     if unknown and not any(warning.endswith(sentence) for warning in warnings):
         warnings.append(f"line {number}: {sentence}")
@@ -207,7 +243,7 @@ def _device(columns: list[str], line: str, device: str, number: int) -> tuple[st
 
 def put_disk(tables: dict[str, list[dict]], device: str, values: dict[str, float], sample: dict) -> None:
     """Add one device of one report: SI values by printed column."""
-    known, rest = split(values)
+    known, rest = _split(values)
     if known:
         tables["disks"].append({**sample, "tool": "iostat", "device": device, **known})
     tables["counters"] += [
@@ -224,3 +260,36 @@ def put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: in
     check_ratios(ratios, number, warnings)
     named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
     rows.append({**sample, "tool": "iostat", "cpu": "all", **named})
+
+
+def scale_of(printed: str) -> tuple[float, float]:
+    """Factor and divisor of a column; 1 and 1 if it is unknown.
+
+    Examples
+    --------
+    >>> scale_of("rsec/s"), scale_of("await"), scale_of("%rrqm")
+    ((512.0, 1), (1, 1000), (1, 100))
+    """
+    _, times, per = _DISKS.get(printed) or _COUNTERS.get(printed) or ("", 1, 1)
+    return times, per
+
+
+def _split(values: dict[str, float]) -> tuple[dict[str, float], list[dict]]:
+    """Values in SI units, by printed column, into those of `disks` and rows for `counters`.
+
+    Examples
+    --------
+    >>> _split({"tps": 2.0, "rrqm/s": 0.5})
+    ({'transfers_per_s': 2.0}, [{'counter': 'rrqm/s', 'value': 0.5, 'unit': 'per_s'}])
+    """
+    known = {
+        _DISKS[name][0]: value
+        for name, value in values.items()
+        if name in _DISKS and not math.isnan(value) and value >= 0
+    }
+    rest = [
+        {"counter": name, "value": value, "unit": _COUNTERS.get(name, ("", 1, 1))[0]}
+        for name, value in values.items()
+        if name not in _DISKS
+    ]
+    return known, rest

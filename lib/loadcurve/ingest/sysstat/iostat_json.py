@@ -9,8 +9,7 @@ import math
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat import put_cpu, put_disk, warn_first, warn_unknown
-from loadcurve.ingest.sysstat.iostat_columns import scale_of
+from loadcurve.ingest.sysstat.iostat import put_cpu, put_disk, scale_of, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.text_report import Reader
 

@@ -1,7 +1,7 @@
 """sadf -j: read the JSON of a recording into the same tables as sar's text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -j FILE -- -A``, with -T) in the tests' samples; 10 to 12.7 in public
-repositories: `sadf_elements` lists the elements.  Numbers and units are those of ``sadf -d``.
+repositories: `sadf_rows` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in
-from loadcurve.ingest.sysstat.sadf_elements import Group, put_event, put_group, put_host, put_interrupt, time_of
-from loadcurve.ingest.sysstat.sadf_rows import Rows
+from loadcurve.ingest.sysstat.sadf_rows import Group, Rows, put_event, put_group, put_host, put_interrupt, time_of
 
 _GROUPS = ("network", "power-management", "psi")  # they hold elements, not values
 _FLATTENED = ("io",)  # its objects are parts of one section

@@ -1,7 +1,7 @@
 """sadf -x: read the XML of a recording into the same tables as sar's text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples; 12.0 to 12.7 in public repositories:
-`sadf_elements` lists the elements.  Numbers and units are those of ``sadf -d``.
+`sadf_rows` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
 import re
@@ -14,8 +14,15 @@ from xml.etree.ElementTree import ParseError as XMLError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
-from loadcurve.ingest.sysstat.sadf_elements import put_event, put_group, put_host, put_interrupt, section_named, time_of
-from loadcurve.ingest.sysstat.sadf_rows import Rows
+from loadcurve.ingest.sysstat.sadf_rows import (
+    Rows,
+    put_event,
+    put_group,
+    put_host,
+    put_interrupt,
+    section_named,
+    time_of,
+)
 
 _BEGINNING = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
 _EVENTS = ("boot", "comment")

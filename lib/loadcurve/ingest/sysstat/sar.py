@@ -4,8 +4,8 @@ Seen: sysstat 12.6.1 on Debian 12 in the tests' samples (``LC_ALL=C sar -A``, ``
 ``--human``, ``--pretty``, in English, German and Chinese, with 12 and 24 hours, S_TIME_FORMAT=ISO); versions 5 to
 12.7 in public repositories.
 
-The steps, in order: `sar_breaks` joins lines that SIGINT or a mail program broke; `sar_lines` splits the text and reads
-the time of each line; `sar_scan` finds headings, header rows, averages, restarts; `sar_rows` converts the rows below
+The steps, in order: `sar_lines` joins lines that SIGINT or a mail program broke, splits the text and reads the time of
+each line; `sar_scan` finds headings, header rows, averages, restarts; `sar_rows` converts the rows below
 each header to numbers; `sar_instants` computes the instant of each line; `sar_tables` builds the tables.  `sections`
 lists the table and the unit of each column.
 
@@ -24,13 +24,11 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import zone_named
-from loadcurve.ingest.sysstat.sar_breaks import rejoin_lines, unwrap_rows
 from loadcurve.ingest.sysstat.sar_instants import LineTimes, line_times
-from loadcurve.ingest.sysstat.sar_lines import Lines, plain
+from loadcurve.ingest.sysstat.sar_lines import Lines, plain, rejoin_lines, unwrap_rows
 from loadcurve.ingest.sysstat.sar_rows import Rows, read_rows
-from loadcurve.ingest.sysstat.sar_scan import KNOWN, Scan, looks_like_header
+from loadcurve.ingest.sysstat.sar_scan import KNOWN, Scan, WarningCollector, looks_like_header
 from loadcurve.ingest.sysstat.sar_tables import average_rows, make_tables
-from loadcurve.ingest.warning_collector import WarningCollector
 
 _OURS = re.compile(r"[0-9]|\S.{0,30}[:：]|Linux ")
 _TWO_DECIMALS = re.compile(r"[0-9]+[.,][0-9]{2}")

@@ -17,8 +17,7 @@ from loadcurve.ingest.sysstat.columns import PER_PROCESSOR
 from loadcurve.ingest.sysstat.heading import read_date
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sar_rows import Rows
-from loadcurve.ingest.sysstat.sar_scan import Header, Scan
-from loadcurve.ingest.warning_collector import WarningCollector
+from loadcurve.ingest.sysstat.sar_scan import Header, Scan, WarningCollector
 
 _NEVER = np.datetime64("NaT", "us")
 _HALF_DAY_S = 12 * 3600

@@ -8,9 +8,8 @@ import pandas as pd
 from loadcurve.ingest.sysstat.columns import Column
 from loadcurve.ingest.sysstat.sar_instants import LineTimes, as_words
 from loadcurve.ingest.sysstat.sar_rows import Rows, read_cells
-from loadcurve.ingest.sysstat.sar_scan import Average, Header
+from loadcurve.ingest.sysstat.sar_scan import Average, Header, WarningCollector
 from loadcurve.ingest.sysstat.sections import SECTIONS
-from loadcurve.ingest.warning_collector import WarningCollector
 
 _MOST = 1e18  # no machine counts this far: a kernel counter ran backwards
 

@@ -18,13 +18,28 @@ from datetime import datetime
 from functools import cache
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.column_lists import table_of
+from loadcurve.ingest.column_lists import Columns, extend, table_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
 from loadcurve.ingest.sysstat.text_report import is_chatter
-from loadcurve.ingest.sysstat.vmstat_tables import CPU, KIB, KNOWN, ReportTables
 
+_LOAD = {"r": "run_queue", "b": "blocked"}
+_MEMORY = {
+    "swpd": "swap_used_bytes", "free": "free_bytes", "buff": "buffers_bytes", "cache": "cached_bytes",
+    "inact": "inactive_bytes", "active": "active_bytes",
+}  # fmt: skip
+_CPU = {
+    "us": "cpu_user_ratio", "sy": "cpu_system_ratio", "id": "cpu_idle_ratio", "wa": "cpu_iowait_ratio",
+    "st": "cpu_steal_ratio", "gu": "cpu_guest_ratio",
+}  # fmt: skip
+# Unit of the columns that go to `counters`; the printed unit of si and so is that of memory.
+_COUNTERS = {
+    "w": "", "si": "bytes_per_s", "so": "bytes_per_s", "bi": "bytes_per_s", "bo": "bytes_per_s",
+    "in": "per_s", "cs": "per_s",
+}  # fmt: skip
+_KNOWN = {**_LOAD, **_MEMORY, **_CPU, **_COUNTERS}
+_KIB = 1024.0
 _UNIT = {"k": 1000.0, "K": 1024.0, "m": 1e6, "M": 1024.0**2}  # manual page, -S
 
 _COMMAND = re.compile(r"(?:^|[\s/])vmstat((?: .*)?)$")
@@ -37,6 +52,68 @@ _OTHERS = re.compile(
     r"disk- -+reads-+.*|Cache +Num +Total +Size +Pages|procs +memory +page +(?:disks?|faults)\b.*"
     r"|System configuration: .*"
 )
+
+
+class _ReportTables:
+    """Columns of the tables; reports in a row with the same columns are converted together."""
+
+    def __init__(self, warnings: list[str]) -> None:
+        self.columns: dict[str, Columns] = {name: {} for name in ("cpu", "load", "memory", "counters", "averages")}
+        self._warnings = warnings
+        self._kind: tuple[list[str], bool, float] = ([], False, 0.0)
+        self._values: list[int] = []
+        self._times: list[datetime | None] = []
+
+    def add(
+        self, number: int, names: list[str], since_boot: bool, scale: float, values: list[int], times: list
+    ) -> None:
+        """Add reports from line `number` on: all their values, row by row, and the instant of each."""
+        if self._kind != (kind := (names, since_boot, scale)):
+            self.flush()
+            self._kind = kind
+        self._values += values
+        self._times += times
+        ratios = [values[i :: len(names)] for i, name in enumerate(names) if name in _CPU]
+        for line, total in enumerate(map(sum, zip(*ratios, strict=True)), number):
+            if not 97 <= total <= 103:
+                self._warnings.append(f"line {line}: the percentages do not add up to 100")
+
+    def flush(self) -> None:
+        """Convert the reports that were added since the last time."""
+        names, since_boot, scale = self._kind
+        count = len(self._times)
+        values = {name: self._values[i :: len(names)] for i, name in enumerate(names)}
+        sample: Columns = {"time": self._times} if any(self._times) else {}
+        sample["tool"] = ["vmstat"] * count
+        self._values, self._times = [], []
+        if not count:
+            return
+        extend(self.columns["load"], sample | {column: values[name] for name, column in _LOAD.items()})
+        memory = {column: [v * scale for v in values[name]] for name, column in _MEMORY.items() if name in values}
+        extend(self.columns["memory"], sample | memory)
+        ratios = {name: [v / 100 for v in values[name]] for name in _CPU if name in values}
+        if not since_boot:
+            cpu: Columns = {_CPU[name]: column for name, column in ratios.items()}
+            extend(self.columns["cpu"], sample | {"cpu": ["all"] * count} | cpu)
+        counters: dict[str, list[float]] = {}
+        for name in _COUNTERS.keys() & values:
+            factor = scale if name in ("si", "so") else _KIB if name in ("bi", "bo") else 1.0
+            counters[name] = [v * factor for v in values[name]]
+        units = {name: unit for name, unit in _COUNTERS.items() if name in counters}
+        rates = {name: unit for name, unit in units.items() if since_boot and unit}
+        self._long("counters", sample, {name: unit for name, unit in units.items() if name not in rates}, counters)
+        if since_boot:
+            statistic: Columns = {"statistic": ["average"] * count, "tool": sample["tool"]}
+            self._long("averages", statistic, rates | dict.fromkeys(ratios, "ratio"), counters | ratios)
+
+    def _long(self, table: str, sample: Columns, units: dict[str, str], values: dict[str, list[float]]) -> None:
+        """Add a row for each value of each report."""
+        count = len(sample["tool"])
+        if units:
+            repeated = {name: [v for v in column for _ in units] for name, column in sample.items()}
+            named = {"group": ["vmstat"] * count * len(units), "counter": [*units] * count}
+            flat = [v for row in zip(*(values[name] for name in units), strict=True) for v in row]
+            extend(self.columns[table], repeated | named | {"value": flat, "unit": [*units.values()] * count})
 
 
 def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
@@ -60,7 +137,7 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     (0.2, [2, 3], 11)
     """
     warnings: list[str] = []
-    tables = ReportTables(warnings)
+    tables = _ReportTables(warnings)
     _read(text, tables, Instants(zone_named(timezone), warnings), warnings)
     tables.flush()
     if not tables.columns["load"]:
@@ -71,10 +148,10 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("vmstat", {name: table_of(found) for name, found in tables.columns.items() if found}, tuple(warnings))
 
 
-def _read(text: str, tables: ReportTables, instants: Instants, warnings: list[str]) -> None:
+def _read(text: str, tables: _ReportTables, instants: Instants, warnings: list[str]) -> None:
     """Read the reports of all runs in a text."""
     columns: list[str] = []
-    zone_name, scale, command = "", KIB, ""
+    zone_name, scale, command = "", _KIB, ""
     first, since_boot, foreign = True, True, True
     height, under = 0, 0  # rows under the first header of a run, and under the last
     at, number, last = 0, 1, text.count("\n") + 1
@@ -98,7 +175,7 @@ def _read(text: str, tables: ReportTables, instants: Instants, warnings: list[st
                 height = under
             else:
                 height, first = 0, True
-                scale = _UNIT[unit[1]] if (unit := _IN_UNIT.search(command)) else KIB
+                scale = _UNIT[unit[1]] if (unit := _IN_UNIT.search(command)) else _KIB
                 since_boot, command, foreign = not _NO_FIRST.search(command), "", False
             under = 0
         elif (found := _COMMAND.search(line)) and not tokens[0].isdigit():
@@ -149,9 +226,9 @@ def _plain_rows(
 
 def _columns(tokens: list[str], number: int, line: str) -> tuple[list[str], str]:
     """Names of the columns of a header row, and the abbreviation of the zone where times follow."""
-    zone_name = tokens.pop() if tokens[-1] not in KNOWN and ABBREVIATION.fullmatch(tokens[-1]) else ""
-    if unknown := [name for name in tokens if name not in KNOWN]:
-        raise ParseError(number, f"columns of vmstat ({' '.join(KNOWN)})", " ".join(unknown))
+    zone_name = tokens.pop() if tokens[-1] not in _KNOWN and ABBREVIATION.fullmatch(tokens[-1]) else ""
+    if unknown := [name for name in tokens if name not in _KNOWN]:
+        raise ParseError(number, f"columns of vmstat ({' '.join(_KNOWN)})", " ".join(unknown))
     if len(set(tokens)) < len(tokens) or not {"free", "us", "sy", "id"} <= set(tokens):
         raise ParseError(number, "each column of vmstat once", line)
     return tokens, zone_name
@@ -169,7 +246,7 @@ def _is_whole(tokens: list[str], columns: list[str]) -> bool:
         return True
     if len(tokens) != len(columns) or not all(_WHOLE.fullmatch(token) for token in tokens):
         return False
-    return 97 <= sum(int(token) for token, name in zip(tokens, columns, strict=True) if name in CPU) <= 103
+    return 97 <= sum(int(token) for token, name in zip(tokens, columns, strict=True) if name in _CPU) <= 103
 
 
 def _row(
