@@ -6,7 +6,7 @@ import pytest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.load import ab_lines, fortio, h2load, hey, httperf, k6, siege, vegeta, weighttp, wrk_lines
+from loadcurve.ingest.load import ab, fortio, h2load, hey, httperf, k6, siege, vegeta, weighttp, wrk
 
 
 def test_lines_are_counted_with_the_blank_ones():
@@ -64,6 +64,6 @@ def test_a_document_between_the_lines_is_read_at_once():
     assert seen == ["before", '{"a":', "after"]
 
 
-@pytest.mark.parametrize("module", [ab_lines, fortio, h2load, hey, httperf, k6, siege, vegeta, weighttp, wrk_lines])
+@pytest.mark.parametrize("module", [ab, fortio, h2load, hey, httperf, k6, siege, vegeta, weighttp, wrk])
 def test_every_line_oriented_report_is_walked_by_the_cursor(module):
     assert module.Cursor is Cursor

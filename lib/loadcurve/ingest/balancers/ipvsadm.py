@@ -5,8 +5,8 @@ Seen: ipvsadm 1.31 on Debian 12 (samples of the tests: ``ipvsadm -Ln`` alone and
 versions, and of DPVS that calls itself 0.0.0, 1.9.3 to 1.9.6 and 1.10.1, in public repositories.
 
 One function reads them all, because one text often holds several: a service and its servers, by numbers or by names,
-in decimal (ipvsadm) or hexadecimal (the kernel); the heading names the columns.  How ipvsadm prints them is described
-in `ipvsadm_fields` (cut names), `lists` (cut numbers), `ipvsadm_connections` and `ipvsadm_rules`:
+in decimal (ipvsadm) or hexadecimal (the kernel); the heading names the columns.  `ipvsadm_rows` describes how each row
+is printed:
 
 - Counters are since the service was added or zeroed (``-Z``); those of a server that was removed stay in the service's.
 - Rates are the kernel's estimates over the last seconds (``net/netfilter/ipvs/ip_vs_est.c``), bytes, not bits.
@@ -20,10 +20,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERNELS_ROW, Flows, check_heading
-from loadcurve.ingest.balancers.ipvsadm_fields import is_kernels
-from loadcurve.ingest.balancers.ipvsadm_rules import daemon_rows, local_address_rows, rule_row, timeout_rows
-from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
+from loadcurve.ingest.balancers.ipvsadm_rows import (
+    KERNELS_HEADING,
+    Flows,
+    Listing,
+    daemon_rows,
+    is_kernels,
+    is_kernels_list,
+    local_address_rows,
+    rule_row,
+    timeout_rows,
+)
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
 from loadcurve.ingest.parsed import Parsed
 
@@ -44,6 +51,15 @@ _KIND = re.compile(
     r"|\[sockopt_msg_|ip_vs_get_\w+: |Try `ipvsadm|Illegal '|Usage:$|sudo: ipvsadm|cat: /proc/net/ip_vs)"
 )
 _VERSION = re.compile(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
+# A row of /proc/net/ip_vs_conn, recognised without its heading.
+_KERNELS_ROW = re.compile(
+    r"(?:TCP|UDP|SCTP)(?:\s+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})\s+[0-9A-F]{4}){3}\s+[A-Z_]+\s+[0-9]{1,9}(?:\s.*)?"
+)
+# In this order a row of `ipvsadm -Lcn` is read; then `pe name` and `pe_data`.
+_CONNECTION_HEADINGS = (
+    ["pro", "expire", "state", "source", "virtual", "destination"],
+    ["pro", "state", "expire", "source", "virtual", "destination"],
+)
 _ENTRY = re.compile(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
 _OPEN = ("", "...", "…", "```", "~~~")  # allowed inside a list
 _ROWS = ("service", "server", "dpvs", "rule", "timeout")
@@ -117,15 +133,9 @@ class _Reader:
 
     def parsed(self) -> Parsed:
         cursor = self.cursor
-        readers = {
-            "version": self._version, "heading": self._heading, "connections": self._connections,
-            "kernels": self._kernels, "service": self._service, "server": self._server, "dpvs": self._dpvs,
-            "rule": self._rule, "timeout": self._timeout, "daemon": self._daemon, "local": self._local,
-            "error": self._error,
-        }  # fmt: skip
         for line in cursor:
             kind = _KIND.match(line)
-            readers.get(str(kind and kind.lastgroup), self._other)(line)
+            getattr(self, f"_{kind.lastgroup}" if kind else "_other")(line)
         self._end_list()
         rows = self.listing.rows
         holds_some = bool(rows or self.flows.rows or self.counters)
@@ -151,7 +161,7 @@ class _Reader:
         if self.cursor.take_time():
             self._end_list()
         elif self.mode == "local" and self.open and not chatter and not _PROMPT.match(line):
-            self._local_row(line)
+            self._local_row()
         elif line not in _OPEN and not line.startswith("```"):
             self.unknown = (0, "") if chatter else (self.cursor.number, line)
             if self.open and not _PROMPT.match(line):
@@ -205,7 +215,9 @@ class _Reader:
 
     def _connections(self, line: str) -> None:
         if line.startswith("pro") and not self.listing.is_cut:
-            check_heading(self.cursor)
+            words = line.split()
+            if words[:6] not in _CONNECTION_HEADINGS or not {"pe", "name", "pe_data"}.issuperset(words[6:]):
+                self.cursor.fail(f"the columns {' '.join(_CONNECTION_HEADINGS[0])} of ipvsadm -Lcn")
         if not self.empty or self.mode != "connections":
             self._begin("connections", "flows")
 
@@ -215,7 +227,7 @@ class _Reader:
             self.flows.begin(line)
 
     def _service(self, line: str) -> None:
-        if not (self.mode == "kernels" and self.open) and KERNELS_ROW.fullmatch(line):
+        if not (self.mode == "kernels" and self.open) and _KERNELS_ROW.fullmatch(line):
             self._begin("kernels", "flows")
             self.flows.begin(KERNELS_HEADING)
             self.cursor.warn("no heading before this row; read as a row of /proc/net/ip_vs_conn")
@@ -269,22 +281,22 @@ class _Reader:
             if len(line.split()) < 5:
                 return
         self.tables.add("balancer")
-        self.listing.rows.append(rule_row(line, self.cursor.number, self.rules) | self.cursor.stamp)
+        self.listing.rows.append(rule_row(self.cursor, line, self.rules) | self.cursor.stamp)
         self._row()
 
-    def _timeout(self, line: str) -> None:
-        self._count(timeout_rows(line, self.cursor.number) if not self.listing.is_cut else [])
+    def _timeout(self, _: str) -> None:
+        self._count(timeout_rows(self.cursor) if not self.listing.is_cut else [])
 
     def _daemon(self, line: str) -> None:
         is_whole = not self.listing.is_cut or line.endswith(")")
-        self._count(daemon_rows(line, self.cursor.number) if is_whole else [])
+        self._count(daemon_rows(self.cursor) if is_whole else [])
 
     def _local(self, _: str) -> None:
         self._begin("local", "counters")
 
-    def _local_row(self, line: str) -> None:
+    def _local_row(self) -> None:
         if not self.listing.is_cut:
-            rows, self.virtual = local_address_rows(line, self.cursor.number, self.virtual)
+            rows, self.virtual = local_address_rows(self.cursor, self.virtual)
             self._count(rows)
             self._row()
 

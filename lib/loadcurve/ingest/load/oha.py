@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
-from loadcurve.ingest.load.hey_rows import DEADLINE, ESTIMATORS
+from loadcurve.ingest.load.hey import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts

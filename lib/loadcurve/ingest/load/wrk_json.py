@@ -13,7 +13,7 @@ Output of wrk (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
   requests that were not late.  If they do not, this wrk corrects differently, and only its own counters are returned.
 - ``started_us`` are the instants at which wrk's threads called ``request()``; ``ended_us`` is that of ``done()``.
 
-wrk's text is rounded to two decimals of a unit (`wrk_numbers`); the JSON has whole microseconds, whole bytes and every
+wrk's text is rounded to two decimals of a unit (`wrk_runs`); the JSON has whole microseconds, whole bytes and every
 counter.  `join_reporter` combines both into one run; a number in both must agree within the rounding of the text.
 """
 
@@ -26,13 +26,12 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at, value_at
-from loadcurve.ingest.load.wrk_numbers import PLAIN, SIZE, TIME
+from loadcurve.ingest.load.wrk_runs import units_of
 from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 2**53  # Lua's numbers are exact up to here
 _NEXT_UNIT = 0.85  # of it; from this share on wrk prints in that unit (src/units.c)
 _HALF = 0.005 * (1 + 1e-6)  # of the last decimal; a value halfway between two decimals can round either way
-_SCALES = (("_rps", PLAIN), ("_bytes", SIZE), ("_bytes_per_s", SIZE), ("_s", TIME))
 _FROM_TEXT = ("generator", "tool", "status", "started_at", "url")
 _ERRORS = ("connect", "read", "write", "status", "timeout")
 
@@ -191,11 +190,11 @@ def _quantiles(parsed: Parsed) -> dict[float, float]:
 
 def _agree(name: str, printed: Any, counted: Any) -> bool:
     """Whether a number of the text can be a rounded number of the JSON; words must be the same."""
-    scale = next((scale for ending, scale in _SCALES if name.endswith(ending)), None)
-    if scale is None:
+    units, _ = units_of(name)
+    if not units:
         return bool(printed == counted)
-    reached = (unit for unit in scale.values() if printed >= _NEXT_UNIT * unit * (1 - 1e-9))
-    unit = max(reached, default=min(scale.values()))
+    reached = (unit for unit in units.values() if printed >= _NEXT_UNIT * unit * (1 - 1e-9))
+    unit = max(reached, default=min(units.values()))
     return math.isclose(printed, counted, rel_tol=1e-9, abs_tol=_HALF * unit)
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.sockets.ss_values import are_whole, matches
+from loadcurve.ingest.sockets.ss_details import are_whole, matches
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"^(?:{_OCTET}(?:\.{_OCTET}){{3}}|\*)$"

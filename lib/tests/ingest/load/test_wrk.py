@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.load.wrk import parse_wrk
-from loadcurve.ingest.load.wrk_numbers import COUNT, SIZE, TIME, number
+from loadcurve.ingest.load.wrk_runs import number
 from loadcurve.ingest.sniff import parse
 
 DATA = Path(__file__).parents[2] / "data/wrk"
@@ -49,13 +49,13 @@ def format_count(n):
 # A unit is changed at 0.85 of the next, so two decimals are within 0.005 / 0.85 = 0.6 % of the value.
 @given(st.floats(0, 1e11))
 def test_times_come_back(us):
-    assert number(TIME, format_time(us), 1, []) == pytest.approx(us * 1e-6, rel=0.006, abs=0.006e-6)
+    assert number("duration_s", format_time(us), 1, []) == pytest.approx(us * 1e-6, rel=0.006, abs=0.006e-6)
 
 
 @given(st.floats(0, 1e15))
 def test_sizes_and_counts_come_back(n):
-    assert number(SIZE, format_bytes(n), 1, []) == pytest.approx(n, rel=0.006, abs=0.006)
-    assert number(COUNT, format_count(n), 1, []) == pytest.approx(n, rel=0.006, abs=0.006)
+    assert number("received_bytes", format_bytes(n), 1, []) == pytest.approx(n, rel=0.006, abs=0.006)
+    assert number("mean_per_thread", format_count(n), 1, []) == pytest.approx(n, rel=0.006, abs=0.006)
 
 
 @pytest.mark.slow
@@ -369,7 +369,7 @@ def test_only_wrk_4_corrects_for_coordinated_omission(version, corrected):
      ("2m", "1.50m", "finished"), ("1m", "51.00s", "finished"), ("2m", "45.00s", "interrupted")],
 )  # fmt: skip
 def test_a_run_that_ended_long_before_its_duration_is_no_finished_one(asked, measured, status):
-    requests, seconds = 1000, number(TIME, measured, 1, [])
+    requests, seconds = 1000, number("duration_s", measured, 1, [])
     report = (
         f"Running {asked} test @ http://h/\n  2 threads and 4 connections\n"
         "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     1.00ms  100.00us   2.00ms   90.00%\n"

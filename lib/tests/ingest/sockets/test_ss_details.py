@@ -10,7 +10,7 @@ from refused import refused_line
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
-from loadcurve.ingest.sockets.ss_values import timer_s
+from loadcurve.ingest.sockets.ss_details import timer_s
 
 HEADER = "State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
 ROW = "ESTAB     0      0         198.18.0.3:80     198.18.0.1:41156"

@@ -9,8 +9,7 @@ from refused import refused_line
 from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.snapshots import instant
-from loadcurve.ingest.sockets.ss import parse_ss
-from loadcurve.ingest.sockets.ss_summary import parse_ss_summary
+from loadcurve.ingest.sockets.ss import parse_ss, parse_ss_summary
 
 SUMMARY = """\
 Total: 192
