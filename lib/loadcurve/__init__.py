@@ -17,7 +17,7 @@ argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`
 ``solve_*`` → a solved network or station; ``judge_*`` tables → findings or verdicts; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
-Layers, bottom up: ``arrays blocks errors extras jupyter units workers`` < ``schemas tables study records paths`` <
+Layers, bottom up: ``arrays blocks errors extras jupyter units version workers`` < ``schemas tables study paths`` <
 ``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``acceptance analysis`` <
 ``plots`` < ``publish`` < ``batch report site launching`` < ``cli``.
 
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from loadcurve.extras import missing_extra
 from loadcurve.jupyter import show_errors_in_one_line
+from loadcurve.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from loadcurve import lab, models, plots, publish, stats, tables, units
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
     audit: Called
 
-__version__ = "0.1.0"
 __all__ = [
     "analyse",
     "audit",

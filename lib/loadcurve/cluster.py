@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-import loadcurve
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.runtime import temporary_folder
+from loadcurve.version import __version__
 from loadcurve.workers import in_order, processors
 
 if TYPE_CHECKING:
@@ -184,8 +184,8 @@ def check_library(expected: str) -> None:
 def library() -> str:
     """Return the version of loadcurve and a digest of its code, which a checkout changes without a new version."""
     digest = hashlib.sha256()
-    package = Path(loadcurve.__file__).parent
+    package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
-    return f"{loadcurve.__version__}+{digest.hexdigest()[:12]}"
+    return f"{__version__}+{digest.hexdigest()[:12]}"

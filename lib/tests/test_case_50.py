@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from loadcurve import read_published, read_table
-from loadcurve.analysis import rerun_10gbe, rerun_of_paths
 from loadcurve.models import saturation_throughput_rps, service_demand_s, wire
 from loadcurve.study import Study
+from validation.reruns import rerun_10gbe, rerun_of_paths
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from loadcurve import analysis, models, read_curves, read_published, read_table
-from loadcurve.analysis import rerun_of_threads
 from loadcurve.audit import summarise_sockets
 from loadcurve.reading import read_published_raw
+from validation.reruns import rerun_of_threads
 
 SOURCE = "rt_qps_threads"
 

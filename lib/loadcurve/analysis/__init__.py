@@ -9,7 +9,6 @@
 | `levels`    | quantiles and errors of each run, and the table of levels |
 | `choice`    | curves and loads by what was measured |
 | `usage`     | utilisation of each watched resource in each run |
-| `rerun_of_threads` | numbers of the reruns of “Nginx Performance Test” |
 | `reruns`    | what a rerun of a published experiment shows, run by run |
 | `timeline`  | samples of all monitors on one clock |
 | `heatmap`   | response times of several loads in common classes |
@@ -21,8 +20,6 @@
 | `gate`      | limits on a ratio with which a build passes or fails |
 | `matching`  | which curves and loads of several measurements are compared |
 | `settings`  | labels of settings, and what a setting changes |
-| `rerun_10gbe` | the rerun of the report on nginx on 10 Gigabit Ethernet |
-| `rerun_of_paths` | its rerun of delay and loss |
 | `history`   | one metric over dates, and where it changed; `steps`: its levels |
 | `bottlenecks` | the bottleneck report as a table, and its conclusion |
 | `cells`     | levels and results as texts with units |

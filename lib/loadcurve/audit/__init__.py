@@ -16,7 +16,7 @@
 | ``atlas``       | recorded faults: what was done to a run, which rules must find it, and the numbers of its figure |
 | ``claims``      | verdicts on the claims and experiments of published reports; a checklist for them |
 
-Each imports only from those above it; ``claims`` imports none of the others.
+Each imports only from those above it.
 
 The package is called as a function: ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
 """

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import loadcurve
 from loadcurve.batch.grid import Job
 from loadcurve.batch.outcome import Outcome
 from loadcurve.batch.values import collect_values, published_values, write_values
 from loadcurve.blocks import Block, Code, Drawing, Grid, Paragraph, to_html
 from loadcurve.files.atomic import write_text
 from loadcurve.report.frame import framed
+from loadcurve.version import __version__
 
 INDEX, VALUES = "index.html", "values.parquet"
 """Names of the files about all outputs of a batch."""
@@ -39,7 +39,7 @@ def index_page(folder: Path, outcomes: Sequence[Outcome]) -> str:
         parts += [_notebook(folder, notebook, jobs)] if jobs else []
     summary = f"{_count(len(outcomes), 'output')} of {_count(len(notebooks), 'notebook')}"
     title = f"{folder.name}: {summary}"
-    return framed(title, folder.name, summary, "\n".join(parts), loadcurve.__version__, datetime.now(UTC))
+    return framed(title, folder.name, summary, "\n".join(parts), __version__, datetime.now(UTC))
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from loadcurve import __version__
 from loadcurve.batch.grid import Job
 from loadcurve.files.atomic import replacing
+from loadcurve.version import __version__
 
 COLUMNS = {
     "output": ("string", "File name of the executed notebook, without its suffix."),

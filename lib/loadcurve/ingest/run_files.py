@@ -160,7 +160,8 @@ def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed) -> di
     report = next((file for file in named if file.name in run.files), None)
     if command.tool != "wrk" or report is None:
         return {path: parsed}
-    counted = _parse(forms_of("wrk:json")[0], report)
+    (form,) = forms_of("wrk:json")
+    counted = _parse(form, report)
     check_fingerprint(run, report)
     return dict(zip((path, report), join_reporter(parsed, counted), strict=True))
 

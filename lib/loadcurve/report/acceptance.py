@@ -5,11 +5,11 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-import loadcurve
 from loadcurve.acceptance import describe_checks
 from loadcurve.blocks import Block, Grid, Paragraph, to_html, to_text
 from loadcurve.report.checks import Check, junit_xml
 from loadcurve.report.frame import framed
+from loadcurve.version import __version__
 
 AcceptanceForm = Literal["text", "junit", "html"]
 FORMS: tuple[AcceptanceForm, ...] = get_args(AcceptanceForm)
@@ -34,9 +34,7 @@ def acceptance_report(judged: pd.DataFrame, name: str, form: AcceptanceForm = "t
     declared = describe_checks()
     grid = Grid(list(declared.columns), declared.astype(str).to_numpy().tolist(), "Checks and their criteria", left=5)
     body = to_html([head, *_by_balancer(judged), grid])
-    return framed(
-        f"{name}: {verdict_line(judged)}", name, "Acceptance test", body, loadcurve.__version__, datetime.now(UTC)
-    )
+    return framed(f"{name}: {verdict_line(judged)}", name, "Acceptance test", body, __version__, datetime.now(UTC))
 
 
 def acceptance_checks(judged: pd.DataFrame) -> list[Check]:

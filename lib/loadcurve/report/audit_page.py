@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-import loadcurve
 from loadcurve.audit.explanation import Explanation, explain
 from loadcurve.audit.findings import SEVERITIES, Findings
 from loadcurve.audit.registry import all_rules
@@ -21,6 +20,7 @@ from loadcurve.audit.verdict import (
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_html
 from loadcurve.blocks.html import escape
 from loadcurve.report.frame import framed
+from loadcurve.version import __version__
 
 _LISTED = 100  # runs of a finding that the page lists
 
@@ -41,7 +41,7 @@ def audit_page(audits: Sequence[tuple[str, Findings]], every: bool = False) -> s
     number = sum(int(findings.attrs["runs"]) for _, findings in audits)
     summary = f"Audit of {number} run{'s' * (number != 1)} by {len(all_rules())} rules"
     title = f"{heading}: {'; '.join(dict.fromkeys(verdicts.values()))}"
-    return framed(title, heading, summary, "\n".join(parts), loadcurve.__version__, datetime.now(UTC))
+    return framed(title, heading, summary, "\n".join(parts), __version__, datetime.now(UTC))
 
 
 def _found(findings: pd.DataFrame) -> pd.Series:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import loadcurve
 from loadcurve.analysis import Analysis
 from loadcurve.blocks import Grid, Section
 from loadcurve.errors import printable
@@ -16,6 +15,7 @@ from loadcurve.paths import below
 from loadcurve.report.names import shortener
 from loadcurve.study.archive import opened
 from loadcurve.units import format_quantity
+from loadcurve.version import __version__
 
 _LISTED = 100  # files that are listed; a digest covers all
 _MOST_BYTES = 500_000_000  # hashing more would take longer than the analysis
@@ -109,7 +109,7 @@ def provenance_of(
         files,
         _digest(files),
         tuple(versions.unique()),
-        loadcurve.__version__,
+        __version__,
         command,
         datetime.now(UTC),
     )

@@ -80,7 +80,7 @@ def test_an_unknown_tool_and_an_unknown_text():
 
 
 def test_the_percentiles_of_bombardier_are_not_those_of_wrk():
-    """Both print the same heading; bombardier (template/text.go) prints 95 % below it, wrk (src/wrk.c) does not."""
+    """Both begin with one heading (bombardier's template/text.go, wrk's src/wrk.c); only bombardier prints 95 %."""
     rows = ["50%     1.97ms", "75%     2.16ms", "90%     2.36ms", "95%     2.54ms", "99%     3.20ms"]
     bombardier = ["Statistics  Avg", "  Latency Distribution", *(f"     {row}" for row in rows), "  HTTP codes:", ""]
     with pytest.raises(ParseError, match="expected output of a tool that loadcurve reads, got 'Statistics"):
