@@ -57,7 +57,7 @@ def opened(path: Path) -> Path:
 
 
 def _copy_of(folder: Path) -> Path:
-    """Return the temporary copy of a packed study, made again where the study or the copy changed."""
+    """Return the temporary copy of a packed study, repeated where the study or the copy changed."""
     name, state = os.path.normpath(folder), _state(folder)
     with _turn:
         if name not in _copies or _copies[name][0] != state or not _copies[name][1].is_dir():
