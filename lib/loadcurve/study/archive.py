@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import IO
 
 from loadcurve.errors import OPENED, LoadcurveError, ParseError
-from loadcurve.files.atomic import replacing
 from loadcurve.files.runtime import temporary_folder
 from loadcurve.paths import ARCHIVE, check_own_file, is_packed, shown
 
@@ -188,19 +187,22 @@ def pack(folder: Path, runs: Iterable[str]) -> list[str]:
     names = sorted(runs)
     if not names:
         return []
-    with replacing(folder / ARCHIVE) as draft:
-        expected = {}
+    draft, expected = folder / f"{_DRAFT}{ARCHIVE}", {}
+    try:
         with lzma.open(draft, "wb", check=lzma.CHECK_SHA256) as tar:
             for path in (path for name in names for path in sorted((folder / name).iterdir())):
                 header, content = _header(path), path.read_bytes()
-                tar.write(
-                    header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict") + content + bytes(-len(content) % _BLOCK)
-                )
+                tar.write(header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict"))
+                tar.write(content + bytes(-len(content) % _BLOCK))
                 expected[header.name] = header.mode, hashlib.sha256(content).digest()
             tar.write(bytes(2 * _BLOCK))
         os.sync()
         if expected != {name: (mode, hashlib.sha256(content).digest()) for name, mode, content in _members(draft)}:
             raise LoadcurveError(f"{shown(draft)}: expected the files that were packed, got others: check the disk")
+        draft.replace(folder / ARCHIVE)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     os.sync()
     for name in names:
         (folder / name).rename(folder / f"{_DRAFT}{name}")  # removed at once for readers, however long it takes
@@ -223,8 +225,8 @@ def _header(path: Path) -> tarfile.TarInfo:
 
 def unpack(folder: Path) -> list[str]:
     """Make plain folders of the packed runs of a study, byte for byte, and remove the archive; return their names."""
-    for left in folder.glob(f"{_DRAFT}*"):  # of an interrupted `pack`
-        shutil.rmtree(left)
+    for left in folder.glob(f"{_DRAFT}*"):  # of an interrupted `pack` or `unpack`
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     if not is_packed(folder):
         return []
     packed = sorted({name.partition("/")[0] for name, _, _ in _members(folder / ARCHIVE)})
