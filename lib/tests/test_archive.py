@@ -1,5 +1,6 @@
 """A packed study: read as its plain folders are, converted back byte for byte, and never trusted more than they are."""
 
+import contextlib
 import json
 import lzma
 import os
@@ -215,15 +216,11 @@ def test_every_run_can_be_read_whenever_packing_stops(study, monkeypatch, step):
 
         return call
 
-    for owner, name in ((os, "sync"), (os, "unlink"), (os, "rename"), (os, "replace"), (shutil, "copytree")):
-        monkeypatch.setattr(owner, name, limited(getattr(owner, name)))
-    try:
+    with monkeypatch.context() as patched, contextlib.suppress(Killed):
+        for owner, name in ((os, "sync"), (os, "unlink"), (os, "rename"), (os, "replace"), (shutil, "copytree")):
+            patched.setattr(owner, name, limited(getattr(owner, name)))
         pack(study, RUNS[1:])
         unpack(study)
-    except Killed:
-        pass
-    monkeypatch.undo()
-    os.environ["LOADCURVE_ROOT"] = str(study.parents[2])
     assert {run.name for run in run_folders(study)} == set(RUNS)
     read = content(opened(study))
     assert {name: read[name] for name in before} == before
@@ -242,9 +239,20 @@ def test_a_run_in_both_forms_must_be_the_same(study):
         run_folders(study)
 
 
+def test_an_archive_that_is_a_link_out_of_the_study_is_refused(study):
+    pack(study, RUNS)
+    (study / ARCHIVE).rename(study.parent / "elsewhere.tar.xz")
+    (study / ARCHIVE).symlink_to(study.parent / "elsewhere.tar.xz")
+    with pytest.raises(ParseError, match="a link that leads out of it"):
+        opened(study)
+
+
 def test_what_an_archive_cannot_hold_stays_plain(study):
-    (study / RUNS[0] / "link").symlink_to("run.json")
-    before = content(study)
-    with pytest.raises(LoadcurveError, match="link: expected a regular file"):
-        pack(study, RUNS)
-    assert content(study) == before
+    made = [study / RUNS[1] / name for name in ("link", ".hidden", "x" * 200, "a\nb", "\udcff", "folder")]
+    for path, make in zip(made, [lambda path: path.symlink_to("run.json"), *[Path.touch] * 4, Path.mkdir], strict=True):
+        make(path)
+        before = content(study)
+        with pytest.raises(LoadcurveError, match="expected a regular file with a name of at most 100 bytes"):
+            pack(study, RUNS)
+        assert content(study) == before and not (study / ARCHIVE).exists()
+        path.rmdir() if path.is_dir() else path.unlink()

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,8 @@ from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
 from loadcurve.report import text_report
 from loadcurve.study import Study
-from loadcurve.study.records import read_run, write_run, write_study
+from loadcurve.study.archive import unpack
+from loadcurve.study.records import read_run, run_folders, write_run, write_study
 from loadcurve.units import format_quantity
 
 STUDY = "connections_on_loopback"
@@ -165,3 +167,14 @@ def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
         line = out.splitlines()[number - 1]
         assert re.split(" {2,}", line) == [*words, f"p99 {format_quantity(p99[point.run_id], 's')}"]
     assert out.endswith("\n\n" + text_report(analyse(folder, source="data/studies/quick"), 90))
+
+    packed = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == packed, "nothing is left to launch"
+    kept, *_, lost = run_folders(folder)
+    kept, seal = (folder / kept.name / "run.json").read_bytes(), read_run(lost).seal
+    unpack(folder)
+    shutil.rmtree(folder / lost.name)
+    subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
+    assert (run_folders(folder)[0] / "run.json").read_bytes() == kept and read_run(run_folders(folder)[1]).seal != seal
+    assert sorted(path.name for path in folder.iterdir()) == ["c0001-r1", "runs.json", "runs.tar.xz", "study.yml"]

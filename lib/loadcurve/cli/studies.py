@@ -144,10 +144,11 @@ def pack(
         folder = paths.study_folder(study)
         with lock_folder(folder):
             finished = [path.name for path in run_folders(folder) if read_run(path).status == "finished"]
-            packed = archive.pack(folder, finished if every else finished[1:])
+            runs = finished if every else finished[1:]
+            packed = archive.pack(folder, runs) if any((folder / run).is_dir() for run in runs) else []
         if packed:
-            runs = f"{len(packed)} run{'s' * (len(packed) > 1)}"
-            typer.echo(f"{paths.shown(folder)}: {runs} packed in {paths.ARCHIVE}", err=True)
+            count = f"{len(packed)} run{'s' * (len(packed) > 1)}"
+            typer.echo(f"{paths.shown(folder)}: {count} packed in {paths.ARCHIVE}", err=True)
 
 
 def unpack(

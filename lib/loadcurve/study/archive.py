@@ -13,6 +13,7 @@ import hashlib
 import lzma
 import os
 import shutil
+import stat
 import tarfile
 import threading
 import unicodedata
@@ -21,9 +22,8 @@ from pathlib import Path
 from typing import IO
 
 from loadcurve.errors import OPENED, LoadcurveError, ParseError
-from loadcurve.files.atomic import replacing
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.paths import ARCHIVE, is_packed, shown
+from loadcurve.paths import ARCHIVE, check_own_file, is_packed, shown
 
 _MAX_BYTES, _MAX_FILES = 1 << 30, 100_000  # unpacked; all recorded studies together have 60 MB and 12,000 files
 _BLOCK = tarfile.BLOCKSIZE
@@ -56,10 +56,11 @@ def opened(path: Path) -> Path:
 
 
 def _copy_of(folder: Path) -> Path:
-    """Return the temporary copy of a packed study, made again where the study or the copy changed."""
+    """Return the temporary copy of a packed study, repeated where the study or the copy changed."""
     name, state = os.path.normpath(folder), _state(folder)
     with _turn:
         if name not in _copies or _copies[name][0] != state or not _copies[name][1].is_dir():
+            check_own_file(folder / ARCHIVE)
             copy = Path(f"{_temporary()}/{OPENED}{name}")
             shutil.rmtree(copy, ignore_errors=True)
             copy.mkdir(parents=True)
@@ -186,24 +187,22 @@ def pack(folder: Path, runs: Iterable[str]) -> list[str]:
     names = sorted(runs)
     if not names:
         return []
-    with replacing(folder / ARCHIVE) as draft:
-        expected = {}
+    draft, expected = folder / f"{_DRAFT}{ARCHIVE}", {}
+    try:
         with lzma.open(draft, "wb", check=lzma.CHECK_SHA256) as tar:
-            for name in names:
-                for path in sorted((folder / name).iterdir()):
-                    mode, content = path.lstat().st_mode, b""
-                    info = tarfile.TarInfo(f"{name}/{path.name}")
-                    if not path.is_file() or path.is_symlink() or not all(map(_is_name, (name, path.name))):
-                        raise LoadcurveError(f"{shown(path)}: expected a regular file, got another kind: move it away")
-                    content = path.read_bytes()
-                    info.size, info.mode = len(content), mode & 0o777
-                    tar.write(info.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict"))
-                    tar.write(content + bytes(-len(content) % _BLOCK))
-                    expected[info.name] = info.mode, hashlib.sha256(content).digest()
+            for path in (path for name in names for path in sorted((folder / name).iterdir())):
+                header, content = _header(path), path.read_bytes()
+                tar.write(header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict"))
+                tar.write(content + bytes(-len(content) % _BLOCK))
+                expected[header.name] = header.mode, hashlib.sha256(content).digest()
             tar.write(bytes(2 * _BLOCK))
         os.sync()
         if expected != {name: (mode, hashlib.sha256(content).digest()) for name, mode, content in _members(draft)}:
             raise LoadcurveError(f"{shown(draft)}: expected the files that were packed, got others: check the disk")
+        draft.replace(folder / ARCHIVE)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     os.sync()
     for name in names:
         (folder / name).rename(folder / f"{_DRAFT}{name}")  # removed at once for readers, however long it takes
@@ -211,10 +210,23 @@ def pack(folder: Path, runs: Iterable[str]) -> list[str]:
     return names
 
 
+def _header(path: Path) -> tarfile.TarInfo:
+    """Return the header of a run's file, without time and owner, so that one content gives one archive."""
+    facts, header = path.lstat(), tarfile.TarInfo(f"{path.parent.name}/{path.name}")
+    header.size, header.mode = facts.st_size, facts.st_mode & 0o777
+    try:
+        if stat.S_ISREG(facts.st_mode) and all(map(_is_name, header.name.split("/"))):
+            header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict")
+            return header
+    except ValueError:  # of a name that is too long, or not UTF-8
+        pass
+    raise LoadcurveError(f"{shown(path)}: expected a regular file with a name of at most 100 bytes: move it elsewhere")
+
+
 def unpack(folder: Path) -> list[str]:
     """Make plain folders of the packed runs of a study, byte for byte, and remove the archive; return their names."""
-    for left in folder.glob(f"{_DRAFT}*"):  # of an interrupted `pack`
-        shutil.rmtree(left)
+    for left in folder.glob(f"{_DRAFT}*"):  # of an interrupted `pack` or `unpack`
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     if not is_packed(folder):
         return []
     packed = sorted({name.partition("/")[0] for name, _, _ in _members(folder / ARCHIVE)})

@@ -1,6 +1,6 @@
 """Launch a study: run its points, in seeded random order or as a search decides, each into a folder of its own.
 
-Finished runs are kept; the next launch of the same folder repeats the others, and unpacks packed runs before.
+Finished runs are kept; the next launch of the same folder repeats the others, and unpacks packed runs before it does.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.paths import shown
 from loadcurve.signals import deferred, pause
 from loadcurve.study import Study
-from loadcurve.study.archive import unpack
+from loadcurve.study.archive import opened, unpack
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import read_run, run_folders
 
@@ -79,7 +79,6 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
             pass  # raises for a remote host without a program, before anything is started
         context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public, addresses)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
-        unpack(folder)
         finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
         left = max(max_points(study, settings) - finished, 0)
         adaptive = settings.search is not None or settings.stop is not None
@@ -106,9 +105,10 @@ def _run_all(
     made = 0
     for point in points:
         own = folder / point.run_id
-        if is_finished(point, own):
-            list_run(folder, point.run_id, read_run(own).seal)
+        if is_finished(point, held := opened(own)):
+            list_run(folder, point.run_id, read_run(held).seal)
             continue
+        unpack(folder)
         progress.begin(point.run_id)
         pause(study.rest_s if made else 0.0)
         run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)

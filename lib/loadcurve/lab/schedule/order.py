@@ -41,6 +41,7 @@ from loadcurve.lab.schedule.search import (
 )
 from loadcurve.lab.schedule.search.trials import seconds_of
 from loadcurve.study import Study, place_of, settled
+from loadcurve.study.archive import opened
 from loadcurve.study.records import read_run
 
 # A failed run is repeated.  After three failures in a row, a search ends, and a stop rule stops repeating the point.
@@ -99,10 +100,10 @@ def _measured(
     """Yield a point until its run finishes; return the measurements of that run."""
     for _ in range(_TRIES):
         yield point
-        measured = feedback.measure(folder / point.run_id, objective.quantile)
+        measured = feedback.measure(opened(folder / point.run_id), objective.quantile)
         if measured is not None:
             return measured
-    reason = read_run(folder / point.run_id).reason
+    reason = read_run(opened(folder / point.run_id)).reason
     raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
 
 
@@ -123,7 +124,7 @@ def _repeated(
         left = [(name, point) for name, point in points if arms.setdefault(name, first).goes_on]
         for i, (name, point) in enumerate(left):
             yield replace(point, order=begun + i)
-            measured = feedback.measure(folder / point.run_id, objective.quantile)
+            measured = feedback.measure(opened(folder / point.run_id), objective.quantile)
             # The launch reports failed runs at its end, and the next launch repeats them.
             now = arms[name] = arms[name].after(measured, stop.quantity)
             if (result := now.result(last=repeat == stop.most_repeats)) is None:
