@@ -2,7 +2,7 @@
 
 TEST is a command, or a path (a pattern of the shell) that the package installs.  `lib/system.sh` runs this script
 before there is a Python environment, so it imports only the standard library and reads the registrations from the
-source: module-level constants ``Tool(…)`` and ``PackageFile(…)`` with literal arguments.
+source: calls ``Tool(…)`` and ``PackageFile(…)`` with literal arguments.
 """
 
 import ast
@@ -24,9 +24,10 @@ if __name__ == "__main__":
         text = path.read_text("utf-8")
         if not any(f"{kind}(" in text for kind in PARAMETERS):
             continue
-        for node in ast.parse(text).body:
-            call = node.value if isinstance(node, ast.Assign) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in PARAMETERS:
+        for call in ast.walk(ast.parse(text)):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in PARAMETERS:
+                continue
+            if all(isinstance(argument, ast.Constant) for argument in call.args):
                 defaults = PARAMETERS[call.func.id]
                 given = dict(zip(defaults, map(ast.literal_eval, call.args), strict=False))
                 one = defaults | given | {word.arg: ast.literal_eval(word.value) for word in call.keywords}

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from loadcurve.errors import LoadcurveError, named_as
 from loadcurve.files.atomic import replacing
@@ -79,7 +79,7 @@ def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:
     out.flush()
 
 
-def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict]]:
+def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict[str, Any]]]:
     if isinstance(table, Sequence):
         yield [{name: _plain(value) for name, value in row.items()} for row in table]
         return

@@ -23,7 +23,8 @@ def evaluate(text: str, quantities: Mapping[str, Any]) -> float | bool | str:
     >>> evaluate("0 < abs(a - b) / b < 0.1 and kind == 'even'", {"a": 1.05, "b": 1.0, "kind": "even"})
     True
     """
-    return _value(_parsed(text), quantities, 0)
+    value: float | bool | str = _value(_parsed(text), quantities, 0)
+    return value
 
 
 @lru_cache(maxsize=256)

@@ -11,14 +11,13 @@ EXTRA_OF = {
     "fsspec": "s3",
     "psutil": "lab",
     "jupyter_client": "notebooks",
-    "matplotlib": "notebooks",
     "nbclient": "notebooks",
     "nbformat": "notebooks",
     "papermill": "notebooks",
-    "seaborn": "notebooks",
     "traitlets": "notebooks",
     "bs4": "handbook",
     "griffe": "handbook",
+    "jinja2": "handbook",
     "latex2mathml": "handbook",
     "mkdocs": "handbook",
 }
@@ -43,8 +42,8 @@ def missing_extra(part: str, error: ModuleNotFoundError) -> Exception:
 
     Examples
     --------
-    >>> print(missing_extra("loadcurve.plots", ModuleNotFoundError(name="matplotlib.pyplot")))
-    loadcurve.plots needs the extra [notebooks]: pip install 'loadcurve[notebooks]'
+    >>> print(missing_extra("loadcurve.batch", ModuleNotFoundError(name="papermill.execute")))
+    loadcurve.batch needs the extra [notebooks]: pip install 'loadcurve[notebooks]'
     """
     extra = EXTRA_OF.get((error.name or "").partition(".")[0])
     return MissingExtraError(part, extra) if extra else error

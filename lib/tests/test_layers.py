@@ -8,7 +8,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"arrays", "blocks", "discovery", "errors", "extras", "jupyter", "signals", "units", "workers"},
+    {"arrays", "blocks", "errors", "extras", "jupyter", "signals", "units", "workers"},
     {"captions", "cluster", "expressions", "files", "parameters", "paths", "schemas", "section", "study", "tables",
      "wording"},
     {"ingest", "lab"},

@@ -169,5 +169,6 @@ def test_each_locked_package_is_installed_by_one_of_several_pips(root, tmp_path,
     done = run(argv, cwd=tmp_path, env=os.environ | {"CODE": str(code)})
     taken = [line for part in tmp_path.glob("taken.*") for line in part.read_text().splitlines()]
     listed = lock.read_text().splitlines()
-    assert sorted(taken) == sorted(listed[next(n for n, line in enumerate(listed) if not line.startswith("#")) :])
+    listed = listed[next(n for n, line in enumerate(listed) if not line.startswith("#")) :]
+    assert sorted(taken) == sorted(listed) if code == 0 else set(taken) <= set(listed)  # a failure ends the other pips
     assert (done.returncode, "were not installed; build/pip/" in done.stderr) == (code, bool(code)), done

@@ -135,6 +135,8 @@ def test_a_folder_of_reports_is_analysed_without_an_extra(run, root):
     assert all(words in said for words in asked), said
     # wrk printed 1.85 ms and 3.43 ms as the 99th percentiles of 1 and 2 connections.
     assert re.search(r"p99 ≤ 3\.00 ms +1 +\[1 to 2\]", said)
+    run("loadcurve", "analyse", "my results", "-o", "answer.html")
+    assert "<svg" in (run.folder / "answer.html").read_text("utf-8")
 
 
 def test_the_notebook_for_own_files_comes_with_the_package(run_with_notebooks, root):
@@ -161,8 +163,6 @@ def test_a_command_that_needs_no_extra_runs(run, words):
 def test_a_command_names_the_extra_that_it_needs(run, tmp_path):
     said = run("loadcurve", "run", "a.ipynb", code=1).stderr
     assert said == "loadcurve run needs the extra [notebooks]: pip install 'loadcurve[notebooks]'\n"
-    said = run("python", "-c", "from loadcurve import plots", code=1).stderr
-    assert said.endswith("loadcurve.plots needs the extra [notebooks]: pip install 'loadcurve[notebooks]'\n")
     (tmp_path / "only").mkdir()
     (tmp_path / "only/study.yml").write_text("study: only\nquestion: Does it start?\n")
     said = run("loadcurve", "launch", str(tmp_path / "only"), code=1).stderr

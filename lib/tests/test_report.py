@@ -339,13 +339,3 @@ def test_the_digest_is_that_of_sha256sum(hostile, folder):
     listed = "find . -type f -not -path '*/.*' -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
     printed = subprocess.run(listed, shell=True, cwd=folder, capture_output=True, text=True, check=True).stdout
     assert report.provenance_of(hostile, folder).digest == printed.split()[0]
-
-
-def test_a_report_without_matplotlib_has_no_figures_and_names_the_extra(hostile, provenance, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("loadcurve.plots")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr(loadcurve, "plots", raising=False)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    page = report.html_report(hostile, provenance)
-    assert "<svg" not in page and "needs the extra [notebooks]" in page and "Levels (" in page

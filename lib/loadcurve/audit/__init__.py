@@ -3,7 +3,7 @@
 | module               | holds |
 |----------------------|---|
 | ``rule``             | `Rule`, `Need`, `Limit` and `Finding`, which every rule uses; ``of_runs``: rows by run |
-| ``rules``            | one module for each rule, found by itself (`all_rules`) |
+| ``rules``            | one module for each rule, listed in `RULES` (`all_rules`) |
 | ``settings``         | which rules run and with which limits: loadcurve.toml, study.yml, options |
 | ``registry``         | `audit`, which runs every rule |
 | ``explanation``      | what a rule means, from the docstring of its module |

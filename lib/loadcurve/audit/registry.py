@@ -1,5 +1,6 @@
 """Run every rule of the audit over tables."""
 
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from loadcurve.audit.rule import Rule
 from loadcurve.audit.rules._levels import runs_by_level, shown_level
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.audit.verdict import beyond_capacity
-from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.remote import is_url
 from loadcurve.ingest.parsed import Parsed
@@ -23,24 +23,15 @@ from loadcurve.reading import as_parsed
 
 
 def all_rules() -> dict[str, Rule]:
-    """Return the registered rules by name, in the order of their modules.
-
-    Raises
-    ------
-    LoadcurveError
-        When two rules have one name.
+    """Return the rules by name, in the order of their names.
 
     Examples
     --------
     >>> all_rules()["unfinished-run"].question
     'Did the run end as planned?'
     """
-    found: dict[str, Rule] = {}
-    for rule in registered(rules, Rule):
-        if rule.name in found:
-            raise LoadcurveError(f"a rule's name must be unique, got {rule.name!r} twice")
-        found[rule.name] = rule
-    return found
+    modules = (import_module(f"{rules.__name__}.{name.replace('-', '_')}") for name in rules.RULES)
+    return {module.RULE.name: module.RULE for module in modules}
 
 
 def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSettings | None = None) -> Findings:

@@ -116,7 +116,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Rule:
-    """A check of measured data; a module in `loadcurve.audit.rules` registers it with one constant.
+    """A check of measured data; the constant `RULE` of a module in `loadcurve.audit.rules`.
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from distributed import Future
 
@@ -60,7 +61,7 @@ def _sent(job: Job) -> tuple[str, bytes, str, dict[str, object]]:
 
 
 def _received(
-    task: Future, place: Callable[[], contextlib.AbstractContextManager[Path]]
+    task: "Future[Any]", place: Callable[[], contextlib.AbstractContextManager[Path]]
 ) -> tuple[float, Exception | None]:
     """Write the files of a job to its place; return how many seconds it took, and why it failed."""
     seconds = 0.0

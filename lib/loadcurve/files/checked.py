@@ -106,7 +106,7 @@ def _place(error: Any) -> Place:
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter:
+def _adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 

@@ -34,7 +34,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 def csv_text(frame: pd.DataFrame) -> str:
     """Return the table as CSV (RFC 4180) without its index and without formulas."""
     # With this line terminator, pandas also quotes a lone CR, which readers would take for the end of a row.
-    return without_formulas(frame).to_csv(index=False, lineterminator="\r\n")
+    return str(without_formulas(frame).to_csv(index=False, lineterminator="\r\n"))
 
 
 def as_read(cell: object) -> object:

@@ -7,23 +7,21 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
-_ESCAPE = lazy_regex(
+_ESCAPE = re.compile(
     r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # OSC: the title of a terminal
     r"|\x1b[\[(][0-?]*[ -/]*[@-~]"  # CSI: colours, cursor; charset
     r"|\x1b[@-Z\\-_=>]"  # two-byte sequences
 )
-_BACKSPACE = lazy_regex(r"[^\n]\x08")
+_BACKSPACE = re.compile(r"[^\n]\x08")
 _INVISIBLE = str.maketrans({"\u200b": "", "\ufeff": "", "\u00a0": " ", "\u202f": " ", "\u2007": " "})
 
 _TAG = r"</?(?:pre|code|samp|p|div|span|blockquote|body|html|br)\b[^<>\n]{0,200}>|<!--|-->"
 _WIDEST_MARKUP = 2000  # characters of a line; in a longer one a search could take time in proportion to its square
-_MARKUP = lazy_regex(rf"^[ \t]*(?:(?:{_TAG})[ \t]*)+|(?:[ \t]*(?:{_TAG}))+[ \t]*$", re.MULTILINE)
-_ENTITY = lazy_regex(r"&(?:lt|gt|amp|quot|nbsp|#[0-9]{1,5}|#x[0-9A-Fa-f]{1,4});")
+_MARKUP = re.compile(rf"^[ \t]*(?:(?:{_TAG})[ \t]*)+|(?:[ \t]*(?:{_TAG}))+[ \t]*$", re.MULTILINE)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|nbsp|#[0-9]{1,5}|#x[0-9A-Fa-f]{1,4});")
 # Address, time or number, name, blanks.
-_WORDS = lazy_regex(r"([0-9]+(?:\.[0-9]+){3})|([0-9]+(?:[T:.,+/-]+[0-9]+)*)|([A-Za-z_][\w.-]*)|([ \t]+)(?!$)")
-_ENDS = lazy_regex(r"[ \t]*(?:\||\"|\\n?|\\)$", re.MULTILINE)
+_WORDS = re.compile(r"([0-9]+(?:\.[0-9]+){3})|([0-9]+(?:[T:.,+/-]+[0-9]+)*)|([A-Za-z_][\w.-]*)|([ \t]+)(?!$)")
+_ENDS = re.compile(r"[ \t]*(?:\||\"|\\n?|\\)$", re.MULTILINE)
 _NARROWEST, _WIDEST = 64, 250  # characters of a line at which terminals and mail programs wrap
 _FULL = 3  # lines of the full width from which a terminal may have wrapped them
 _MOST_ENDS = 0.8  # of the lines, from which their common end is not the tool's

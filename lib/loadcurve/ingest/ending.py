@@ -7,12 +7,10 @@ correctly, but the missing part must not look as if the tool had printed nothing
 import re
 from dataclasses import dataclass
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
 _TAIL = 1 << 18  # characters; no report is as long
 _LONGEST = 4000  # characters of a last line that are looked at
 # May follow the output without a newline: the end of a Markdown block, the next prompt.
-AFTERWARDS = lazy_regex(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
+AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from inspect import signature
 
 from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
@@ -13,13 +14,14 @@ from loadcurve.ingest.separators import without_separators
 
 @dataclass(frozen=True, eq=False)  # compared by identity, because forms are dictionary keys for every file
 class Form:
-    r"""One form of a tool's output, registered by a module-level constant of the module that parses it."""
+    r"""One form of a tool's output, one line of `loadcurve.ingest.registry`."""
 
     # `tool` and `variant`: as `run.json` names them, and on the command line `TOOL` or `TOOL:VARIANT`.
     tool: str
     variant: str
-    # Takes the text and returns `Parsed`.  The first line of its docstring is the form's line in the handbook.
-    parser: Callable[..., Parsed]
+    # Module below `loadcurve.ingest`, and the function in it that takes the text and returns `Parsed`; the first line
+    # of its docstring is the form's line in the handbook.
+    parsed_by: str
     # Patterns without groups that capture.  The output begins at a line that matches one of them, after indentation.
     # The patterns of a whole document (JSON, XML) begin with `\A`.
     signature: tuple[str, ...]
@@ -32,13 +34,17 @@ class Form:
     # Tables with totals over the rows of the text, which the parser computes or the tool prints again and again: a text
     # that is cut between two rows has smaller totals.
     totals: tuple[str, ...] = ()
-    # Names of the forms that lose to this one when a signature of each matches at the same place.
-    before: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """``TOOL`` or ``TOOL:VARIANT``."""
         return f"{self.tool}:{self.variant}" if self.variant else self.tool
+
+    @cached_property
+    def parser(self) -> Callable[..., Parsed]:
+        """The function that reads this form; its module is imported when it is first asked for."""
+        module, function = self.parsed_by.split(":")
+        return getattr(import_module(f"loadcurve.ingest.{module}"), function)
 
     @cached_property
     def takes(self) -> frozenset[str]:

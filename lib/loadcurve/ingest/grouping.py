@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from loadcurve.errors import printable
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.tables.loads import OPEN_LOOP_TOOLS, SAME_RATE
 
 # Words before or after a number -> the column of runs that it states; `r` is a rate if it is too large for a counter.
@@ -30,14 +29,14 @@ _MEANINGS = {
 _COLUMNS = {word: column for column, words in _MEANINGS.items() for word in words.split()}
 _SUFFIXES = _COLUMNS | {"s": "duration_s", "m": "duration_s", "x": "repeat"}
 _MOST_REPEATS = 50  # r51 is more likely a rate than a repeat
-_STAMP = lazy_regex(
+_STAMP = re.compile(
     r"(?<!\d)(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d(?:[T_ .-]?[0-2]\d[:._h-]?[0-5]\d(?:[:._m-]?[0-5]\d)?)?Z?(?!\d)"
     r"|(?<!\d)1[0-9]{9}(?:[0-9]{3})?(?!\d)"
 )
-_TOKEN = lazy_regex(r"[^\W_]+(?:\.\d+[^\W_]*)*")
-_PREFIXED = lazy_regex(r"([^\W\d]+)(\d+(?:\.\d+)*)([kKM]?)")
-_NUMBER = lazy_regex(r"(\d+(?:\.\d+)*)([kKM]?)")
-_SUFFIXED = lazy_regex(r"(\d+(?:\.\d+)?)([kKM]?)([^\W\d]+)")
+_TOKEN = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*")
+_PREFIXED = re.compile(r"([^\W\d]+)(\d+(?:\.\d+)*)([kKM]?)")
+_NUMBER = re.compile(r"(\d+(?:\.\d+)*)([kKM]?)")
+_SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)([kKM]?)([^\W\d]+)")
 _THOUSANDS = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000}
 # What a factor is called whose levels are words of these.
 _KINDS = {

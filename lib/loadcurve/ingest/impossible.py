@@ -6,10 +6,10 @@ was no response are left out: tools print 0 for them, or the time until a connec
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.units import format_quantity
 
@@ -19,7 +19,7 @@ _WHOLE_MS = 0.002  # ab prints minima and maxima in whole milliseconds, deviatio
 _TWO_DIGITS = 1.05  # Locust rounds its quantiles to two digits or whole ms, and not its maximum
 # Tools print times and rates with two decimals or more, and may leave out a warm-up of a few per cent.
 _RATE_SLACK, _LEAST_S = 0.1, 0.1
-_RATE = lazy_regex(r"/sec|/s\b|per second")
+_RATE = re.compile(r"/sec|/s\b|per second")
 _PREFIXES = {"runs": "latency_", "phases": ""}  # of the columns with times
 _ORDER = (("min", "mean"), ("min", "median"), ("min", "max"), ("mean", "max"), ("median", "max"))
 _OF_RESPONSES = {"runs", "latency", "histogram"}

@@ -4,22 +4,22 @@ This is the rate at which it was asked to send, whether it counts response times
 connections.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 1_000_000  # characters; a report of a load generator is short
 # A run can be ahead of its rate by the requests of its first instant; more than this, the command is of another run.
 _OVER_RATE = 1.05
-_NUMBER = lazy_regex(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKMG]?)")
+_NUMBER = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKMG]?)")
 _UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}  # wrk2: src/units.c
-_END = lazy_regex(r"\s(?:[|;>]|&&|2>|#\s).*|[`'\")]*\s*$")
-_URL = lazy_regex(r"(https?://[^\s'\"|)`>,;]+)|--server[= ](\S+)")
-_TARGET = lazy_regex(r"[./:]\w")
+_END = re.compile(r"\s(?:[|;>]|&&|2>|#\s).*|[`'\")]*\s*$")
+_URL = re.compile(r"(https?://[^\s'\"|)`>,;]+)|--server[= ](\S+)")
+_TARGET = re.compile(r"[./:]\w")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Lines that a shell, a terminal or a collector writes around a tool's output."""
 
-from loadcurve.ingest.lazy_regex import lazy_regex
+import re
 
-_NOISE = lazy_regex(  # first a prompt, which is no percentage
+_NOISE = re.compile(  # first a prompt, which is no percentage
     r"(?:\S*[\w.-]+@[\w.-]+\S*[ :][^$#%>]*|\[[^\]]*\]|\([^)]*\)|(?![0-9.]+%)[\w.~/-]*)?[$#%>](?:[ ]+(?:\S.*)?)?"
     r"|(?:PS )?[A-Z]:\\.*>.*"  # a prompt of Windows
     r"|(?:```|~~~).*"  # Markdown
@@ -35,8 +35,8 @@ def is_noise(line: str) -> bool:
     return not line or (len(line) <= _LONGEST and _NOISE.fullmatch(line) is not None)
 
 
-_PROSE = lazy_regex(r"(?<![\w/.-])[A-Za-z]{2,}(?:,? [A-Za-z]{2,}){2,}(?![\w/-])")
-_FIELD = lazy_regex(r":\s+[0-9.]|\[(?:ms|#/sec|Kbytes/sec)\]")
+_PROSE = re.compile(r"(?<![\w/.-])[A-Za-z]{2,}(?:,? [A-Za-z]{2,}){2,}(?![\w/-])")
+_FIELD = re.compile(r":\s+[0-9.]|\[(?:ms|#/sec|Kbytes/sec)\]")
 
 
 def is_prose(line: str) -> bool:

@@ -4,21 +4,22 @@ For tools that print a few lines and no time: a collector that calls them in a l
 (`snapshots`).  A text that ends without a blank or a newline may have been cut inside its last number.
 """
 
+import re
+
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.report_text import Strays
 from loadcurve.ingest.snapshots import instant, utc
 
-_COUNTER = lazy_regex(r"-?[0-9]{1,20}")  # the kernel counts in 64 bits, so up to 20 digits
+_COUNTER = re.compile(r"-?[0-9]{1,20}")  # the kernel counts in 64 bits, so up to 20 digits
 # Printed by a shell session around the output: commands, and the names that head, tail and more write above it.
-_SESSION = lazy_regex(
+_SESSION = re.compile(
     r"==> .* <==|:{3,}|/proc/\S+:?|##?#?(?:[ \t]+[^0-9\s].*)?"
     r"|(?:sudo|cat|head|tail|more|grep|watch|curl|date|ip|netstat|nstat|ethtool)[ \t].*"
     r"|\[[^\]]*\]|<[^>]*>"
 )
-_SIZE_CLASS = lazy_regex(r"(?:_to_(?:[0-9]+|max)|(?<!queue)_(?:64|1[0-9]{3}|9[0-9]{3}|max|plus))_?(?:bytes|octets)$")
+_SIZE_CLASS = re.compile(r"(?:_to_(?:[0-9]+|max)|(?<!queue)_(?:64|1[0-9]{3}|9[0-9]{3}|max|plus))_?(?:bytes|octets)$")
 _LONGEST = 400  # characters of a line that are looked at to see whether it is noise
 
 

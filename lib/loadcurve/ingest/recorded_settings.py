@@ -1,10 +1,10 @@
 """Settings of hosts and limits of processes from `run.json`, as rows of the table `settings`."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from loadcurve.errors import printable
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.study import Command, Run
 
 _CONTROL = "net.ipv4.tcp_congestion_control"
@@ -22,9 +22,9 @@ _OF_ALL_NAMESPACES = {
     "cpu_mitigations": "vulnerabilities",
     "tcp_max_orphans": "net.ipv4.tcp_max_orphans",
 }
-_NOFILE = lazy_regex(r"--nofile=([0-9]+)(?::[0-9]*)?")
+_NOFILE = re.compile(r"--nofile=([0-9]+)(?::[0-9]*)?")
 _UNKNOWN = "not known"
-_BY_ROUTE = lazy_regex(r".* congctl ([a-z][a-z0-9_]{0,14})(?: .*)?")  # ip-route(8)
+_BY_ROUTE = re.compile(r".* congctl ([a-z][a-z0-9_]{0,14})(?: .*)?")  # ip-route(8)
 
 
 def recorded_settings(run: Run) -> list[dict[str, str]]:

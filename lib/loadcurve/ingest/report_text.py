@@ -4,13 +4,12 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 
-_WHOLE = lazy_regex(r"[0-9]{1,18}")
-_REAL = lazy_regex(r"[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,3})?")
-_NOT_A_NUMBER = lazy_regex(r"[+-]?(?:nan|inf)", re.IGNORECASE)
-_GO_TIME = lazy_regex(
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,3})?")
+_NOT_A_NUMBER = re.compile(r"[+-]?(?:nan|inf)", re.IGNORECASE)
+_GO_TIME = re.compile(
     r"(?=[0-9])(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m(?!s))?(?:([0-9]{1,18}(?:\.[0-9]{1,18})?)(ns|[uµμ]s|ms|s))?"
 )
 SECONDS = {
@@ -21,12 +20,12 @@ SECONDS = {
 
 _CLASSES = (
     # gRPC says Unavailable and "connection error" of a connection that was lost, too.
-    ("read", lazy_regex(r"error reading|\bread (?:tcp|udp|unix)\b.*(?:reset|EOF|closed)", re.IGNORECASE)),
-    ("write", lazy_regex(r"error writing|\bwrite (?:tcp|udp|unix)\b.*(?:reset|broken|closed)", re.IGNORECASE)),
-    ("timeout", lazy_regex(r"time-?d? ?out|deadline|ETIMEDOUT", re.IGNORECASE)),
+    ("read", re.compile(r"error reading|\bread (?:tcp|udp|unix)\b.*(?:reset|EOF|closed)", re.IGNORECASE)),
+    ("write", re.compile(r"error writing|\bwrite (?:tcp|udp|unix)\b.*(?:reset|broken|closed)", re.IGNORECASE)),
+    ("timeout", re.compile(r"time-?d? ?out|deadline|ETIMEDOUT", re.IGNORECASE)),
     (
         "connect",
-        lazy_regex(
+        re.compile(
             r"refused|dial |connect(?:ion)? error|error trying to connect|no route|unreachable|no such host|lookup "
             r"|too many open files|cannot assign|resolve|dns error|failed to connect",
             re.IGNORECASE,
@@ -34,12 +33,12 @@ _CLASSES = (
     ),
     (
         "read",
-        lazy_regex(
+        re.compile(
             r"reset|EOF|clos(?:e|ed|ing)\b|\bread\b|GOAWAY|malformed|incomplete|failed to respond", re.IGNORECASE
         ),
     ),
-    ("write", lazy_regex(r"broken pipe|\bwrite\b", re.IGNORECASE)),
-    ("connect", lazy_regex(r"unavailable", re.IGNORECASE)),
+    ("write", re.compile(r"broken pipe|\bwrite\b", re.IGNORECASE)),
+    ("connect", re.compile(r"unavailable", re.IGNORECASE)),
 )
 
 

@@ -1,16 +1,16 @@
 """Columns that the record of a run adds to what a tool printed: study, run, host, factors, shares."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.recorded_settings import recorded_settings
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Command, Run, background_ratios, place_of
 
-_RATE = lazy_regex(r"tbf rate ([0-9]{1,15})\b.*")  # bytes/s, as `tc -j qdisc show` prints it
+_RATE = re.compile(r"tbf rate ([0-9]{1,15})\b.*")  # bytes/s, as `tc -j qdisc show` prints it
 
 
 def complete(

@@ -19,13 +19,12 @@ from loadcurve.errors import ParseError, ValueRuleError, printable, refuse
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.fact_columns import Fact, broken_rule
 from loadcurve.ingest.files import content
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.raw_file import FACTORS
 from loadcurve.ingest.run_names import stem
 from loadcurve.paths import shown
 
 _NAMING = ("study", "run_id", "source", "generator")  # columns that loadcurve fills
-_FACTOR = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
+_FACTOR = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 def parse_factor(text: str) -> tuple[str, str]:

@@ -12,12 +12,12 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.load.wrk_json import WRK_JSON, join_reporter
+from loadcurve.ingest.load.wrk_json import join_reporter
 from loadcurve.ingest.load_options import options_of, with_options
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
-from loadcurve.ingest.registry import form_of
+from loadcurve.ingest.registry import form_of, forms_of
 from loadcurve.ingest.run_columns import complete, of_run, tables_of
 from loadcurve.paths import leads_out_of, shown
 from loadcurve.study import Command, Run
@@ -160,7 +160,8 @@ def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed) -> di
     report = next((file for file in named if file.name in run.files), None)
     if command.tool != "wrk" or report is None:
         return {path: parsed}
-    counted = _parse(WRK_JSON, report)
+    (form,) = forms_of("wrk:json")
+    counted = _parse(form, report)
     check_fingerprint(run, report)
     return dict(zip((path, report), join_reporter(parsed, counted), strict=True))
 

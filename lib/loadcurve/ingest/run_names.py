@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePosixPath
 
-from loadcurve.discovery import registered
 from loadcurve.errors import printable
-from loadcurve.ingest import kernel, load, sockets, sysstat
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
+from loadcurve.ingest.registry import FORMS
 
 # Words of a file's name that do not name a run, beside the names of tools and their variants.
 _COMMON = {
@@ -18,8 +15,8 @@ _COMMON = {
     "output", "raw", "report", "reports", "result", "results", "run", "runs", "stats", "stderr", "stdout", "tsv", "txt",
     "xml", "xz", "zst",
 }  # fmt: skip
-_EXTENSION = lazy_regex(r"[A-Za-z]{1,5}")
-_STAMP = lazy_regex(r"[0-9]{6,}")  # a date or a time of day, which differs between the files of one run
+_EXTENSION = re.compile(r"[A-Za-z]{1,5}")
+_STAMP = re.compile(r"[0-9]{6,}")  # a date or a time of day, which differs between the files of one run
 
 
 def name_runs(reports: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, tuple[str, ...]]:
@@ -128,6 +125,6 @@ class RunNames:
 @cache
 def _ignored() -> frozenset[str]:
     """Words of tools that measure; servers and balancers are what is measured, so their names distinguish runs."""
-    forms = [form for package in (load, sysstat, sockets, kernel) for form in registered(package, Form)]
+    forms = [form for form in FORMS if form.parsed_by.startswith(("load.", "sysstat.", "sockets.", "kernel."))]
     variants = {word for form in forms for word in re.split(r"[-_]", form.variant) if len(word) > 1}
     return frozenset(_COMMON | {form.tool for form in forms} | variants)

@@ -7,11 +7,9 @@ with decimals, are that number without the separators, with a warning.  Left as 
 
 import re
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
 # One pattern for each separator, which it begins with: a search for one character is many times faster than others.
-_SOME = {separator: lazy_regex(rf"{separator}(?<=[0-9].)[0-9]{{3}}") for separator in ",'’_"}
-_GROUPED = lazy_regex(
+_SOME = {separator: re.compile(rf"{separator}(?<=[0-9].)[0-9]{{3}}") for separator in ",'’_"}
+_GROUPED = re.compile(
     r"(?<![^\s(])((?:[A-Za-z][A-Za-z_/-]{0,30}[=:])?)"  # bytes=, (Connect:
     r"([1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:['’][0-9]{3})+|(?:_[0-9]{3})+)(?:\.[0-9]+)?)"
     r"(?=(?:[A-Za-zµμ%]{1,6}(?:/s)?)?[),;:]?(?:\s|$))"

@@ -12,13 +12,12 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.registry import FORMS
 
 _LITERAL_ESCAPES = frozenset("()[]{}.*+?|^$\\/#-\"' ,;:<>=&~@!%")
 _SPACES = {"n": "\n", "t": "\t"}
-_QUANTIFIER = lazy_regex(r"(?P<least>[?*+]|\{(?P<count>[0-9]*)[0-9,]*\})?[?+]?")
-_GROUP = lazy_regex(r"\((?:\?(?:[:=!>]|<[=!]|P<\w+>))?")
+_QUANTIFIER = re.compile(r"(?P<least>[?*+]|\{(?P<count>[0-9]*)[0-9,]*\})?[?+]?")
+_GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|P<\w+>))?")
 _SHORTEST = 3  # characters of a literal that is worth a search
 _LARGE = 1 << 15  # characters from which one pass for all literals is faster than a search for each
 _PIECE = 1 << 20  # characters per pass: each needs twelve bytes of memory

@@ -18,21 +18,20 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 _DECORATION = r"[#=*+~\-\[<(]{0,40}[ \t]*(?:(?:[Dd]ate|[Tt]ime(?:stamp)?|TIME(?:STAMP)?|DATE)[:=]?[ \t]*)?"
 _CLOCK = r"([0-9]{2}:[0-9]{2}:[0-9]{2})"
-_ISO = lazy_regex(
+_ISO = re.compile(
     rf"{_DECORATION}([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[T ]{_CLOCK}(?:[.,]([0-9]{{1,9}}))?[ \t]*"
     r"(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?[ \t]*[\])>:#=*+~\-]{0,40}"
 )
-_EPOCH = lazy_regex(
+_EPOCH = re.compile(
     rf"{_DECORATION}([0-9]{{9,10}}|[0-9]{{13}}|[0-9]{{19}})(?:\.([0-9]{{1,9}}))?[ \t]*[\])>:#=*+~\-]{{0,40}}"
 )
 _DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _ZONE = r"(?:[ \t]+(?P<zone>[A-Z]{1,5}|[+-][0-9]{2,4}))?"
-_DATE = lazy_regex(
+_DATE = re.compile(
     rf"(?:Every [0-9.]+s:.{{0,400}}?[ \t]|{_DECORATION})(?:{_DAYS}),?[ \t]+"
     rf"(?:(?P<month>{_MONTHS})[ \t]+(?P<day>[0-9]{{1,2}})[ \t]+{_CLOCK.replace('(', '(?P<clock>', 1)}"
     rf"(?:[ \t]+(?P<half>[AP]M))?{_ZONE}[ \t]+(?P<year>[0-9]{{4}})"
@@ -41,7 +40,7 @@ _DATE = lazy_regex(
     r"[ \t]*[\])>:#=*+~\-]{0,40}"
 )
 # A line that begins like a time must be one; else a snapshot would get the time of the snapshot before.
-_LIKE_A_TIME = lazy_regex(
+_LIKE_A_TIME = re.compile(
     rf"(?:#+[ \t]*)?[0-9]{{4}}-[0-9]{{2}}|##[ \t]*[0-9]|(?:#+[ \t]*)?(?:{_DAYS})[ \t,]+(?:{_MONTHS}|[0-9])"
 )
 

@@ -2,14 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loadcurve.errors import LoadcurveError, ParseError, check_type
-from loadcurve.ingest import load
 from loadcurve.ingest.clean import clean, pattern_of, rejoined, strip_prefix, without_markup
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load_options import add_options
 from loadcurve.ingest.merge import merge, without_fragments
 from loadcurve.ingest.noise import is_noise
@@ -23,7 +21,7 @@ from loadcurve.ingest.start_lines import add_labels, add_starts
 _MANY_LINES = 1_000_000
 _SAMPLE = 1 << 12  # characters
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
-_CONTROLS = lazy_regex(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
 _HEADING_LINES = 10  # prompts, times and empty lines between two parts
 _HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
 _LEAST = 3  # lines with the prefix of a collector; one alone may be a sentence that quotes a tool
@@ -88,7 +86,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
 def _is_report(text: str, forms: tuple[Form, ...]) -> bool:
     """Whether all that begins in a text are reports of load generators, made of lines."""
     found = [form for _, found in _streams(text, forms) for form, _ in found]
-    return bool(found) and all(form.parser.__module__.startswith(load.__name__) and not form.commas for form in found)
+    return bool(found) and all(form.parsed_by.startswith("load.") and not form.commas for form in found)
 
 
 def _parse(text: str, tool: str | None, timezone: str, named: tuple[Form, ...]) -> Parsed:
@@ -192,10 +190,10 @@ def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
 
 
 def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
-    parser: Callable[..., Parsed] | None = None
+    parser = ""
     for form, start in beginnings(text, forms):
-        if form.parser != parser:
-            parser = form.parser
+        if form.parsed_by != parser:
+            parser = form.parsed_by
             yield form, start
             if form.signature[0].startswith(r"\A"):
                 return  # one tool prints a whole document

@@ -9,19 +9,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 1_000_000  # characters; a report of a load generator is short
 _LONGEST = 100  # characters of a line with a time
 # No heading is longer than 200 characters, and a search in a longer line could take time in proportion to its square.
-_HEADING = lazy_regex(
+_HEADING = re.compile(
     r"^(?=.{1,200}$)"
     r"[ \t]*(?:={2,}|>{2,}|#{1,6}(?!\[)|([*-]{2,})(?=.*[*-]{2}[ \t]*$))[ \t]*([^\W_].*?)[ \t]*[=<#*-]*[ \t]*$",
     re.MULTILINE,
 )
 _COMMAND = r"^[ \t]*(?:[$#%>+][ \t]*)?(?:\S*/)?{tool}[ \t](?=.*(?:-|://))(.*)$"
-_SCRIPT = lazy_regex(r"^[ \t]*script: ([^\s]+)$", re.MULTILINE)
+_SCRIPT = re.compile(r"^[ \t]*script: ([^\s]+)$", re.MULTILINE)
 _OVERLAP_S = 2.0  # `date` prints whole seconds, and so do the headings of some tools
 
 

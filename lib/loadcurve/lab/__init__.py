@@ -17,7 +17,7 @@ outer time limit.  Each folder imports only from those above it in this list::
     preflight     obstacles, allowed targets, dry run
     run           launch, run, session, environment, record
 
-`known_tools` collects every program that the folders from `hosts` to `faults` register.
+`known_tools` lists every program that the folders from `hosts` to `faults` start.
 """
 
 from loadcurve.lab.preflight.dry_run import describe, describe_obstacles

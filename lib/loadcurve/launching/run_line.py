@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from loadcurve.analysis.levels import add_quantiles, error_ratio
+from loadcurve.analysis.levels import add_quantiles
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
+from loadcurve.schemas.failures import error_ratio
 from loadcurve.study import Run
 from loadcurve.tables import merge_generators
 from loadcurve.units import format_quantity

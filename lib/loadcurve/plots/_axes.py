@@ -103,7 +103,8 @@ def _size_points(ax: Axes) -> Array:
     """Return width and height of an Axes in points, with its limits computed for the transformations."""
     ax.get_xlim(), ax.get_ylim()
     figure = figure_of(ax)
-    return np.array(ax.get_position().size) * figure.get_size_inches() * 72
+    size: Array = np.array(ax.get_position().size) * figure.get_size_inches() * 72
+    return size
 
 
 def _every_point(corners: Array) -> Array:

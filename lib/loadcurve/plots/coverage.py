@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
-from loadcurve.plots._axes import axes_or_new, figure_of, percent_axis
-from loadcurve.plots.style import COLOURS, colours
+from loadcurve.plots._axes import axes_or_new, percent_axis
+from loadcurve.plots.style import COLOURS, colours, figure_of
 
 CLAIMED = (0.93, 0.97)
 """Range of coverage required of a simulated 95 % interval."""

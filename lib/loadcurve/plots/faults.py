@@ -34,7 +34,7 @@ def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     panels = [rows for _, rows in shown.groupby("panel", sort=False)]
     if len(panels) > 1 and ax is None:
         _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(5.4, 1.7 + 1.5 * len(panels)))
-        all_axes = list(grid[:, 0])
+        all_axes: list[Axes] = list(grid[:, 0])
     else:
         all_axes = [axes_or_new(ax, shown=shown)]
     for one, rows in zip(all_axes, panels[-len(all_axes) :], strict=True):

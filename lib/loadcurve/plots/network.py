@@ -121,7 +121,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _within(network, bounds, column, ends, ax):
+def _within(network: pd.DataFrame, bounds: pd.DataFrame, column: str, ends: tuple[str, str], ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, network=network)
     lo, hi = (bounds[end] for end in ends)
     ax.fill_between(bounds["connections"], lo, hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)

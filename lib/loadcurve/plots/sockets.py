@@ -132,7 +132,7 @@ def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> 
     panels = list(counted.groupby("variant", sort=False))
     if ax is None and len(panels) > 1:
         _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(5.4, 1.1 + 1.5 * len(panels)))
-        all_axes = list(grid[:, 0])
+        all_axes: list[Axes] = list(grid[:, 0])
     else:
         all_axes = [axes_or_new(ax, counted=counted)]
     columns = ["established", "orphans"]

@@ -31,7 +31,7 @@ def plot_timeline(timeline: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     if ax is None and panels:
         size = (5.4, 0.5 + _PANEL_INCHES * len(panels))
         _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=size)
-        every = list(grid[:, 0])
+        every: list[Axes] = list(grid[:, 0])
     else:
         every = [axes_or_new(ax, timeline=timeline)]
     for one, (name, rows) in zip(every, panels[-len(every) :], strict=True):

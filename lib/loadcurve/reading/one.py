@@ -168,7 +168,7 @@ def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
     files, links, _ = list_files(path, hints.follow)
     if not files:
         raise LoadcurveError(describe_links(str(path), links)) if links else no_files(path)
-    collected: dict[str, list] = {}
+    collected: dict[str, list[pd.DataFrame]] = {}
     warnings: list[str] = []
     origins: list[str] = []
     for reading in read_matched(path, hints, factors=factors):

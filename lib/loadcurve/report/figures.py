@@ -21,7 +21,6 @@ from loadcurve.analysis.sentences import (
 )
 from loadcurve.blocks import Block, Drawing, Items, Section
 from loadcurve.errors import LoadcurveError
-from loadcurve.extras import missing_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,11 +67,8 @@ class Figures:
 
     def __call__(self, curve: Curve) -> Sequence[Block]:
         """Return the figures of a curve, and the reasons for those that are left out."""
-        try:
-            from loadcurve import plots
-        except ImportError as error:
-            why = missing_extra("figures", error) if isinstance(error, ModuleNotFoundError) else error
-            return [Items("Figures left out", [str(why)])]
+        from loadcurve import plots  # a text report needs no matplotlib
+
         if curve.levels.empty:
             return []  # the reason is listed as that of the throughput over load
         drawn: list[Block] = []

@@ -1,6 +1,6 @@
 """Experiments of the published reports with both verdicts: on the page of each report, and all in one table."""
 
-from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
@@ -8,10 +8,8 @@ from loadcurve import paths
 from loadcurve.audit import NO_CLAIM
 from loadcurve.site import published
 from loadcurve.site.literal import literal
-from loadcurve.site.published_html import basis_html, verdicts_text
+from loadcurve.site.published_html import Link, basis_html, verdicts_text
 from loadcurve.site.raw_files import folders, page_of
-
-Link = Callable[[str], str]
 
 _GUIDE = "guides/run_a_study.html#studies-that-are-ready"
 _ARROW = "\u00a0→ "
@@ -32,6 +30,7 @@ def experiments_html(notebook: str, link: Link) -> str:
     shown = []
     for row in _rows(notebook).itertuples():
         facts = [f"study: {_studies_html(row.study, link)}"]
+        facts += [f"audit of {literal(row.audit)}"] if row.audit else []
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
         verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
@@ -99,7 +98,7 @@ def _study_html(name: str, link: Link) -> str:
     return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {literal(name)}</code>'
 
 
-def _figure_html(row, page: str) -> str:
+def _figure_html(row: Any, page: str) -> str:
     if row.figure:
         return f'<a href="{page}#figure-{literal(row.figure)}">{literal(row.figure.replace("_", " "))}</a>'
     return "none"

@@ -3,11 +3,15 @@
 import re
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from bs4 import BeautifulSoup
+from jinja2 import Environment
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from loadcurve.files.atomic import write_text
 from loadcurve.paths import NOTEBOOK_NAME
@@ -30,16 +34,17 @@ _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
-def on_config(config):
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the pages of formats, audit rules, public modules, data folders and notebooks to the navigation."""
+    nav = config.nav or []
     for index, pages in generated.from_code().places:
-        add_pages(config.nav, index, pages)
-    add_pages(config.nav, f"{raw_files.FOLDER}/index.md", raw_files.pages(_build(config)))
-    add_pages(config.nav, notebooks.TEMPLATE, notebooks.pages(Path(config.config_file_path).parent / "notebooks"))
+        add_pages(nav, index, pages)
+    add_pages(nav, f"{raw_files.FOLDER}/index.md", raw_files.pages(_build(config)))
+    add_pages(nav, notebooks.TEMPLATE, notebooks.pages(Path(config.config_file_path).parent / "notebooks"))
     return config
 
 
-def on_files(files, config):
+def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add executed notebooks, figures' data, raw files, the schema of study files and generated pages to the site."""
     build = _build(config)
     for notebook in sorted((build.parent / "notebooks").glob("[0-9]*.ipynb")):
@@ -67,20 +72,21 @@ def on_files(files, config):
 
 
 @event_priority(100)  # before mkdocstrings writes the styles of the handlers that it used
-def on_env(env, config, files):
+def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
     """Load the Python handler of mkdocstrings, so that its styles are written also if no page needed it."""
-    config.plugins["mkdocstrings"].get_handler("python")
+    handlers: Any = config.plugins["mkdocstrings"]
+    handlers.get_handler("python")
     return env
 
 
-def on_page_markdown(markdown, page, config, files):
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> None:
     """Set how early search finds a page, unless its front matter does."""
     for folder, boost in _FOUND.items():
         if page.file.src_uri.startswith(folder):
             page.meta.setdefault("search", {"boost": boost})
 
 
-def on_page_content(html, page, config, files):
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Convert formulas to MathML; in notebooks, remove scripts and external resources, and insert the drawings."""
     path = PurePosixPath(page.file.src_uri)
     if path.parts[0] != notebooks.FOLDER:
@@ -91,7 +97,7 @@ def on_page_content(html, page, config, files):
     return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))
 
 
-def on_post_build(config):
+def on_post_build(config: MkDocsConfig) -> None:
     """Give each node of the search index a key of its own.
 
     lunr 2.3.9 (`TokenSet.prototype.toString`) writes the labels of a node and the numbers of their nodes without a
@@ -105,17 +111,17 @@ def on_post_build(config):
     write_text(worker, script.replace(_NODE_KEY, f"{_NODE_KEY}+','"))
 
 
-def on_post_page(output, page, config):
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Add the content security policy to each page."""
-    return with_policy(output, page.content)
+    return with_policy(output, page.content or "")
 
 
-def on_post_template(output, template_name, config):
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
     """Add it to the pages that the theme writes on its own, such as 404.html."""
     return with_policy(output, "") if template_name.endswith(".html") else output
 
 
-def _build(config) -> Path:
+def _build(config: MkDocsConfig) -> Path:
     return Path(config.config_file_path).parent / BUILD
 
 

@@ -1,4 +1,4 @@
-"""Add the pages of registered objects to the navigation of ``mkdocs.yml``."""
+"""Add the pages of rules, formats and other listed objects to the navigation of ``mkdocs.yml``."""
 
 from collections.abc import Mapping
 from typing import Any

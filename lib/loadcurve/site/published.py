@@ -24,7 +24,8 @@ def read_value(notebook: str, name: str) -> dict[str, Any]:
     values = _json(folder(notebook) / "values.json")
     if name not in values:
         raise LoadcurveError(f"value {name!r} must be one that {notebook} publishes ({', '.join(values)})")
-    return values[name]
+    found: dict[str, Any] = values[name]
+    return found
 
 
 def read_facts(notebook: str, slug: str) -> dict[str, Any]:
@@ -41,6 +42,7 @@ def read_rows(notebook: str, slug: str) -> pd.DataFrame:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text("utf-8"))
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return found
     except FileNotFoundError:
         raise LoadcurveError(f"{paths.shown(path)}: expected what a notebook publishes, got no file") from None

@@ -1,6 +1,6 @@
 """What notebooks published, and the columns of tables, as HTML or Markdown for the macros of pages."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
@@ -15,10 +15,13 @@ from loadcurve.site.raw_files import page_of
 from loadcurve.site.weak_points import mark
 from loadcurve.units import format_quantity, unit_of_column
 
+Link = Callable[[str], str]
+"""Turns the path of a page into a link from the page that is written."""
+
 _WORDY = 40  # letters of a cell that would be a narrow column on a phone
 
 
-def figure_html(notebook: str, slug: str, link) -> str:
+def figure_html(notebook: str, slug: str, link: Link) -> str:
     """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
     facts = published.read_facts(notebook, slug)
     return (
@@ -27,7 +30,7 @@ def figure_html(notebook: str, slug: str, link) -> str:
     )
 
 
-def table_html(notebook: str, slug: str, link) -> str:
+def table_html(notebook: str, slug: str, link: Link) -> str:
     """Return a published table with caption, data and provenance."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = published.read_rows(notebook, slug)
@@ -65,10 +68,10 @@ def value_html(notebook: str, name: str, *, interval: bool = True) -> str:
 
 def holds(notebook: str, name: str) -> bool:
     """Return whether a notebook published ``yes`` under this name, for a sentence that is shown only then."""
-    return published.read_value(notebook, name)["text"] == "yes"
+    return str(published.read_value(notebook, name)["text"]) == "yes"
 
 
-def claims_html(notebook: str, slug: str, link) -> str:
+def claims_html(notebook: str, slug: str, link: Link) -> str:
     """Return a published table of claims, each with its verdict, its evidence and what would settle it."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = published.read_rows(notebook, slug).fillna("")
@@ -133,7 +136,7 @@ def _cell(value: Any, column: str) -> str:
     return shown.replace(" ", "\u00a0")  # a number stays on one line with its unit
 
 
-def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
+def _caption_html(notebook: str, csv: str, facts: dict[str, Any], link: Link) -> str:
     studies = ", ".join(_data_html(name, link) for name in facts["studies"]) or "none"
     return (
         f'<figcaption>{literal(facts["caption"])}<span class="lc-source">'
@@ -143,7 +146,7 @@ def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
     )
 
 
-def _data_html(name: str, link) -> str:
+def _data_html(name: str, link: Link) -> str:
     """Return the name of a data folder, with a link to its raw files if the site holds them."""
     if paths.named_data(name) is None:
         return literal(name)

@@ -5,7 +5,8 @@ import hashlib
 import html
 import re
 
-from bs4 import BeautifulSoup, NavigableString
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.site.literal import leads_elsewhere

@@ -47,7 +47,7 @@ class SiteServer(livereload.LiveReloadServer):
 
     def _inject_js_into_html(self, content: bytes, epoch: int) -> bytes:
         """Add the script that loads a page again after a build, and allow it in the policy of the page."""
-        served: bytes = super()._inject_js_into_html(content, epoch)
+        served: bytes = super()._inject_js_into_html(content, epoch)  # type: ignore[no-untyped-call]
         script = served.rpartition(b"</script>")[0].rpartition(b"<script>")[2]
         return served.replace(b"script-src", f"script-src {hash_of(script.decode())}".encode(), 1)
 
@@ -97,7 +97,7 @@ def serve(root: Path, port: int = 8000) -> None:
     server = SiteServer(root, build_again, port)
     print(f"Serving the handbook on {server.url} (Ctrl-C ends it)", flush=True)
     try:
-        server.serve()
+        server.serve()  # type: ignore[no-untyped-call]
     except KeyboardInterrupt:
         pass
     except OSError as error:

@@ -30,6 +30,7 @@ _MAX_BYTES = 16 << 20  # of a record or a manifest; those of 10,000 runs have 1 
 def read_study(path: Path) -> Study:
     """Read a `study.yml`, given its path or its folder."""
     document = read_yaml(check_own_file(path / "study.yml" if path.is_dir() else path))
+    study: Study
     study, faults = built(Study, document)
     refuse(faults, document.path)
     if study.study != document.path.parent.name:

@@ -1,6 +1,6 @@
-"""Every form of output is registered once, in the module that parses it; everything else is derived from that."""
+"""Every form of output has one line in the table of forms; everything else is derived from that."""
 
-import gc
+import ast
 import inspect
 import json
 import re
@@ -12,17 +12,14 @@ import pytest
 from conftest import ROOT
 from one_test import in_one_test
 
-from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.clean import clean
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import LazyRegex
-from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.registry import FORMS, ordered
-from loadcurve.ingest.signatures import beginnings
+import loadcurve
+from loadcurve.errors import ParseError
+from loadcurve.ingest.registry import FORMS, form_of
 from loadcurve.site.formats import pages, tools
 from loadcurve.site.navigation import add_pages
 
 DATA = Path(__file__).parents[1] / "data"
+INGEST = Path(loadcurve.ingest.__file__).parent
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
@@ -61,41 +58,30 @@ def test_every_module_says_which_versions_it_has_seen(form):
     assert re.search(r"\bSeen\b", module.__doc__), "the module's docstring does not say which versions were seen"
 
 
-@pytest.mark.slow
-def test_one_form_only_begins_at_each_place_or_comes_before_the_others():
-    """Which form wins does not depend on the order of modules: `before` decides wherever two signatures match."""
-    undecided = []
-    for case in sorted(DATA.glob("*/*.txt")):
-        text = clean(case.read_text("utf-8"))
-        at: dict[int, list[Form]] = {}
-        for form in FORMS:
-            for _, start in beginnings(text, (form,)):
-                at.setdefault(start, []).append(form)
-        for start, (first, *others) in at.items():
-            lost = [form.name for form in others if form.name not in first.before]
-            undecided += [(case, first.name, lost, text[start : start + 80])] if lost else []
-    assert undecided == []
-
-
-def _form(name, *before):
-    return Form(name, "", lambda text: Parsed(name), (name,), before=before)
-
-
-def test_forms_come_before_those_that_they_name():
-    forms = (_form("a"), _form("b", "a"), _form("c"), _form("d", "b"))
-    assert [form.name for form in ordered(forms)] == ["c", "d", "b", "a"]
-    with pytest.raises(LoadcurveError, match="before must name known forms without a cycle, got a, b"):
-        ordered((_form("a", "b"), _form("b", "a"), _form("c")))
-    with pytest.raises(LoadcurveError, match="before must name known forms without a cycle, got x"):
-        ordered((_form("a", "x"),))
+def test_every_fixture_and_every_parser_has_a_line_in_the_table():
+    """Else the parser would work in its own tests and never in the command."""
+    cases = [(p.parent.name, json.loads(p.read_text("utf-8")).get("variant", "")) for p in DATA.glob("*/*.json")]
+    assert [case for case in cases if not form_of(*case)] == []
+    trees = [ast.parse(path.read_text("utf-8")) for path in INGEST.glob("*/*.py")]
+    parsers = {
+        node.name for tree in trees for node in tree.body if re.match("(parse|refuse)_", getattr(node, "name", ""))
+    }
+    called = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert parsers - called - {form.parser.__name__ for form in FORMS} == set()
+    assert len({form.name for form in FORMS}) == len(FORMS)
 
 
 GUIDE = (ROOT / "handbook" / "guides" / "add_a_tool.md").read_text("utf-8")
-TINY = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
-PLUGIN = """
-import loadcurve.ingest.servers
+TINY, LINE = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[:2]
+PLUGIN = f"""
+import loadcurve.ingest.load
+from loadcurve.ingest import registry
+from loadcurve.ingest.form import Form
 from pathlib import Path
-loadcurve.ingest.servers.__path__.append(str(Path(__file__).parent / "added"))
+loadcurve.ingest.load.__path__.append(str(Path(__file__).parent / "added"))
+registry.FORMS += (
+    {LINE.strip()}
+)
 """
 USE = """
 import extended, loadcurve
@@ -111,8 +97,8 @@ print({"tiny": "reference/formats/tiny.md"} in nav, formats.page_markdown("tiny"
 
 
 @pytest.mark.slow
-def test_a_module_alone_adds_a_form(tmp_path):
-    """One module in the path of a package: it is recognised, parsed, listed, has a page, and must have a fixture."""
+def test_a_module_and_its_line_add_a_form(tmp_path):
+    """The module and the line of the guide: the form is recognised, parsed, listed, has a page, and needs a fixture."""
     (tmp_path / "added").mkdir()
     (tmp_path / "added" / "tiny.py").write_text(TINY, "utf-8")
     (tmp_path / "extended.py").write_text(PLUGIN, "utf-8")
@@ -136,9 +122,3 @@ def test_a_module_alone_adds_a_form(tmp_path):
     assert (
         "no fixture in tests/data/tiny" in checked.stdout and "1 passed" in checked.stdout
     )  # its docstring says which versions were seen
-
-
-def test_every_regular_expression_that_waits_for_its_first_use_can_be_compiled():
-    waiting = [one for one in gc.get_objects() if type(one) is LazyRegex]
-    assert len(waiting) > 400
-    assert {type(one.pattern) for one in waiting} == {str}

@@ -79,6 +79,16 @@ def test_an_unknown_tool_and_an_unknown_text():
         loadcurve.parse("")
 
 
+def test_the_percentiles_of_bombardier_are_not_those_of_wrk():
+    """Both begin with one heading (bombardier's template/text.go, wrk's src/wrk.c); only bombardier prints 95 %."""
+    rows = ["50%     1.97ms", "75%     2.16ms", "90%     2.36ms", "95%     2.54ms", "99%     3.20ms"]
+    bombardier = ["Statistics  Avg", "  Latency Distribution", *(f"     {row}" for row in rows), "  HTTP codes:", ""]
+    with pytest.raises(ParseError, match="expected output of a tool that loadcurve reads, got 'Statistics"):
+        loadcurve.parse("\n".join(bombardier))
+    wrk = [line for line in bombardier if "95%" not in line]
+    assert len(loadcurve.parse("\n".join(wrk)).tables["latency"]) == 4
+
+
 @in_one_test("form", FORMS, ids=lambda form: form.name)
 def test_every_form_is_whole(form):
     """Its function is there, its name finds it, its signature compiles and captures nothing."""

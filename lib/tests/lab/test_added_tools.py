@@ -1,38 +1,34 @@
-"""The examples of the guides, added to the packages of the laboratory from a folder: every list knows them.
+"""The examples of the guides, added to a copy of the package: schema, reference pages, doctor and plans know them.
 
-One module is all that a generator, a server, a balancer, a monitor or a fault needs.  The modules are the code blocks
-of the guides, put into a temporary folder that extends each package's ``__path__``; no other file is touched.
+A generator, a server, a balancer, a monitor or a fault needs one module, its constant in the list of its kind, and its
+tool in the list of tools.  The modules are the code blocks of the guides.
 """
 
 import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+import loadcurve
+
+# Module, constant and tool of each example, by the folder of its kind.
+ADDED = {
+    "generators": ("tiny", "TINY", "TOOL"),
+    "servers": ("tinyd", "TINYD", "TOOL"),
+    "balancers": ("tinylb", "TINYLB", "TOOL"),
+    "monitors": ("memory", "FREE", "TOOL"),
+    "faults": ("resets", "DROP_RST", ""),
+}
 # Runs in a process of its own, because sections are derived when the laboratory is imported.
 CHILD = """
-import importlib.machinery, json, sys
-from pathlib import Path
-
-added = Path(sys.argv[1])
-
-
-class Extend(importlib.machinery.PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        spec = super().find_spec(name, path, target)
-        package, _, kind = name.rpartition(".")
-        if spec is not None and package == "loadcurve.lab" and (added / kind).is_dir():
-            spec.submodule_search_locations.append(str(added / kind))
-        return spec
-
-
-sys.meta_path.insert(0, Extend)
+import json, sys
 
 from loadcurve.lab import describe
 from loadcurve.lab.generators import Load, command_of
@@ -54,7 +50,7 @@ json.dump({
     "page": {kind: recipes_markdown(kind) for kind in OFFERS},
     "keys": keys_markdown("server"),
     "plan": list(describe(study)),
-    "argv": command_of(Load("tiny", sys.argv[2], 2, requests=20)).argv,
+    "argv": command_of(Load("tiny", sys.argv[1], 2, requests=20)).argv,
 }, sys.stdout)
 """
 
@@ -96,8 +92,29 @@ def folder(root, tmp_path_factory):
         for path, code in re.findall(r"```python\n# (\w+/\w+\.py)\n(.*?)```", text, re.DOTALL):
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(code, "utf-8")
-    assert {path.name for path in folder.iterdir()} == {"generators", "servers", "balancers", "monitors", "faults"}
+    assert {path.name for path in folder.iterdir()} == set(ADDED)
     return folder
+
+
+@pytest.fixture(scope="module")
+def package(folder, tmp_path_factory):
+    """Folder of a copy of the package, to which the modules were added as the guides say."""
+    copy = tmp_path_factory.mktemp("lib")
+    shutil.copytree(Path(loadcurve.__file__).parent, copy / "loadcurve", ignore=shutil.ignore_patterns("__pycache__"))
+    lab = copy / "loadcurve" / "lab"
+    shutil.copytree(folder, lab, dirs_exist_ok=True)
+    for kind, (module, constant, tool) in ADDED.items():
+        line = f"from loadcurve.lab.{kind} import {module}"
+        _replace(lab / kind / "__init__.py", "_LIST = (", f"{line}\n\n_LIST = ({module}.{constant}, ")
+        if tool:
+            _replace(lab / "known_tools.py", "_USED = (", f"{line}\n\n_USED = ({module}.{tool}, ")
+    return copy
+
+
+def _replace(path, old, new):
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +128,10 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def known(folder, server, tmp_path_factory):
-    argv = [sys.executable, "-c", CHILD, str(folder), server]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path_factory.mktemp("empty"))
+def known(package, server, tmp_path_factory):
+    argv = [sys.executable, "-c", CHILD, server]
+    empty, environment = tmp_path_factory.mktemp("empty"), os.environ | {"PYTHONPATH": str(package)}
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=empty, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -19,30 +19,28 @@ import re
 import pandas as pd
 
 from loadcurve.ingest.balancers.lists import ListCursor, flow_table
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
-_HEAD = lazy_regex(
+_HEAD = re.compile(
     r"(?:\[(?P<epoch>[0-9]{9,10}\.[0-9]{1,9})\s*\]\s*)?(?:\[(?P<event>NEW|UPDATE|DESTROY)\]\s*)?"
     r"(?:ipv[46]\s+(?:2|10)\s+)?(?P<protocol>[a-z][a-z0-9-]*)\s+(?P<number>[0-9]{1,3})\s+"
     r"(?:(?P<expires>[0-9]{1,10})\s+)?(?:(?P<state>[A-Z][A-Z0-9_-]*)\s+)?(?=src=)"
 )
-_PAIR = lazy_regex(r"([A-Za-z][\w-]*)=(\S*)")
-_FLAG = lazy_regex(r"\[[A-Z_]+\]")
-_SUMMARY = lazy_regex(r"conntrack v([0-9.]+) \(conntrack-tools\): ([0-9]+) (?:flow entries|expectations) have been .*")
-_CPU = lazy_regex(r"cpu=([0-9]+)\s+(\w+=.*)")
-_OLD_COUNT = lazy_regex(
+_PAIR = re.compile(r"([A-Za-z][\w-]*)=(\S*)")
+_FLAG = re.compile(r"\[[A-Z_]+\]")
+_SUMMARY = re.compile(r"conntrack v([0-9.]+) \(conntrack-tools\): ([0-9]+) (?:flow entries|expectations) have been .*")
+_CPU = re.compile(r"cpu=([0-9]+)\s+(\w+=.*)")
+_OLD_COUNT = re.compile(
     r"(entries|searched|found|new|invalid|ignore|delete|delete_list|insert|insert_failed|drop|early_drop|icmp_error"
     r"|expect_new|expect_create|expect_delete|search_restart)\s+([0-9]{1,18})"
 )
-_ERROR = lazy_regex(
+_ERROR = re.compile(
     r"conntrack v[0-9.]+ \(conntrack-tools\): (?:Operation failed|Can't|Unknown|Bad|you |.*[Ee]rror).*"
     r"|.*conntrack: (?:command )?not found.*"
 )
-_LIKE_AN_ENTRY = lazy_regex(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s")
+_LIKE_AN_ENTRY = re.compile(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s")
 _NUMBERS = ("packets", "bytes", "mark", "use", "zone", "type", "code", "id")
-_NUMBER = lazy_regex(r"[0-9]{1,20}|0x[0-9a-f]{1,16}")
+_NUMBER = re.compile(r"[0-9]{1,20}|0x[0-9a-f]{1,16}")
 _TUPLE = ("src", "dst", "sport", "dport")
 
 
@@ -155,21 +153,3 @@ def _counts(line: str, found: re.Match | None, cursor: ListCursor) -> list[dict]
             pairs.append((pair[1], pair[2]))
     shared = {"tool": "conntrack", "group": "statistics", **item}
     return [{**shared, "counter": name, "value": int(value), "unit": "", **cursor.stamp} for name, value in pairs]
-
-
-CONNTRACK = Form(
-    "conntrack",
-    "",
-    parse_conntrack,
-    (
-        (
-            r"(?:\[[0-9.]{1,30}[ \t]*\][ \t]*)?(?:\[(?:NEW|UPDATE|DESTROY)\][ \t]*)?"
-            r"(?:ipv[46][ \t]+[0-9]+[ \t]+)?[a-z][a-z0-9-]{0,20}[ \t]+[0-9]{1,3}[ \t]+(?:[0-9]{1,10}[ \t]+)?"
-            r"(?:[A-Z_0-9]{1,20}[ \t]+)?src=[0-9a-f]"
-        ),
-        r"conntrack v[0-9.]+ \(conntrack-tools\): ",
-        r"cpu=[0-9]+[ \t]+(?:found|searched)=[0-9]",
-        r"entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]",
-        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
-    ),
-)

@@ -15,11 +15,9 @@ What haproxy counts (its ``doc/management.txt``, "Statistics and monitoring"):
 
 import csv
 import math
+import re
 
 from loadcurve.ingest.balancers.lists import ListCursor
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
 _COUNTS = {
@@ -43,9 +41,9 @@ _OTHER_COUNTS = {
     "agg_server_check_status", "agg_check_status",
 }  # fmt: skip
 _OTHER_PREFIXES = ("ssl_", "h1_", "h2_", "h3_", "quic_")
-_HEADING = lazy_regex(r"(?:#\s*)?pxname,svname,")
-_NUMBER = lazy_regex(r"-?[0-9]{1,18}")
-_NAME = lazy_regex(r"[A-Za-z_]\w*|-|")
+_HEADING = re.compile(r"(?:#\s*)?pxname,svname,")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NAME = re.compile(r"[A-Za-z_]\w*|-|")
 
 
 def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
@@ -146,6 +144,3 @@ def _place(value: str, kind: str) -> dict:
     address = (address if numbered else value).removeprefix("[").removesuffix("]")
     end = "server" if kind == "server" else "virtual"
     return {f"{end}_address": address, f"{end}_port": port if numbered else None}
-
-
-HAPROXY = Form("haproxy", "", parse_haproxy, (r"(?:#[ \t]*)?pxname,svname,",), commas=True, ending=Ending(r".*,"))

@@ -7,15 +7,15 @@ every number in hexadecimal, the processor's number too; ``~`` is the sum over t
 counters were zeroed; rates are estimates over the last seconds.
 """
 
+import re
+
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
-_TITLE = lazy_regex(r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing")
-_TOTALS = lazy_regex(r"(?:CPU\s+)?Conns\s+Packets\s+Packets\s+Bytes\s+Bytes")
-_RATES = lazy_regex(r"(?:CPU\s+)?Conns/s\s+Pkts/s\s+Pkts/s\s+Bytes/s\s+Bytes/s")
-_ROW = lazy_regex(r"(?:(?P<cpu>~|[0-9A-F]{1,4})\s+)?(?P<values>[0-9A-F]{1,15}(?:\s+[0-9A-F]{1,15}){4})")
+_TITLE = re.compile(r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing")
+_TOTALS = re.compile(r"(?:CPU\s+)?Conns\s+Packets\s+Packets\s+Bytes\s+Bytes")
+_RATES = re.compile(r"(?:CPU\s+)?Conns/s\s+Pkts/s\s+Pkts/s\s+Bytes/s\s+Bytes/s")
+_ROW = re.compile(r"(?:(?P<cpu>~|[0-9A-F]{1,4})\s+)?(?P<values>[0-9A-F]{1,15}(?:\s+[0-9A-F]{1,15}){4})")
 _NAMES = ("Conns", "Incoming Packets", "Outgoing Packets", "Incoming Bytes", "Outgoing Bytes")
 _RATE_NAMES = ("Conns/s", "Incoming Pkts/s", "Outgoing Pkts/s", "Incoming Bytes/s", "Outgoing Bytes/s")
 _UNITS = ("", "", "", "bytes", "bytes")
@@ -68,8 +68,3 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     if not rows:
         cursor.refuse("a line of numbers of ip_vs_stats")
     return Parsed("proc", {"counters": rows}, tuple(cursor.warnings))
-
-
-PROC_IP_VS_STATS = Form(
-    "proc", "ip_vs_stats", parse_ip_vs_stats, (r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing",)
-)

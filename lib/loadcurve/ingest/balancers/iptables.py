@@ -15,25 +15,23 @@ Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_n
 import re
 
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter, packets_and_bytes, scaled
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
 _NUMBER = r"([0-9]{1,18}[KMGT]?)"
-_CHAIN = lazy_regex(
+_CHAIN = re.compile(
     rf"Chain (\S+) \((?:policy (\S+)(?: {_NUMBER} packets, {_NUMBER} bytes)?|(?:[0-9]+|-) references?(?:, .*)?)\)"
     r"(?: \(.*)?"
 )
-_HEADING = lazy_regex(r"(num\s+)?(pkts\s+bytes\s+)?target\s+prot\s+opt\s.*|(num\s+)?(pkts\s+bytes\s+)target\s.*")
-_RULE = lazy_regex(rf"{_NUMBER}\s+{_NUMBER}\s+(\S.*)")
-_TABLE = lazy_regex(r"\*(filter|nat|mangle|raw|security)")
-_SAVED_CHAIN = lazy_regex(r":(\S+) (\S+)(?: \[([0-9]{1,18}):([0-9]{1,18})\])?")
-_SAVED_RULE = lazy_regex(r"(?:\[([0-9]{1,18}):([0-9]{1,18})\] )?-A (\S+)(?: (.*))?")
+_HEADING = re.compile(r"(num\s+)?(pkts\s+bytes\s+)?target\s+prot\s+opt\s.*|(num\s+)?(pkts\s+bytes\s+)target\s.*")
+_RULE = re.compile(rf"{_NUMBER}\s+{_NUMBER}\s+(\S.*)")
+_TABLE = re.compile(r"\*(filter|nat|mangle|raw|security)")
+_SAVED_CHAIN = re.compile(r":(\S+) (\S+)(?: \[([0-9]{1,18}):([0-9]{1,18})\])?")
+_SAVED_RULE = re.compile(r"(?:\[([0-9]{1,18}):([0-9]{1,18})\] )?-A (\S+)(?: (.*))?")
 _PLACE = r"(\[[0-9A-Fa-f:.]{2,45}\]|[0-9.]{7,15}):?([0-9]{1,5})?(?:\s|$)"
-_TARGET = lazy_regex(rf"\bto:{_PLACE}|--to-destination {_PLACE}")
-_PORT = lazy_regex(r"\bdpt:(\w+)|--dport (\w+)")
-_SAVED_DESTINATION = lazy_regex(r"(?<!! )-d ([0-9A-Fa-f:.]+)(?:/[0-9]+)?")
-_ERROR = lazy_regex(
+_TARGET = re.compile(rf"\bto:{_PLACE}|--to-destination {_PLACE}")
+_PORT = re.compile(r"\bdpt:(\w+)|--dport (\w+)")
+_SAVED_DESTINATION = re.compile(r"(?<!! )-d ([0-9A-Fa-f:.]+)(?:/[0-9]+)?")
+_ERROR = re.compile(
     r"ip6?tables(?:-save|-legacy|-nft)? v[0-9.]{1,10}.*:.*|.*ip6?tables(?:-save)?: (?:command )?not found.*"
     r"|.*Permission denied.*"
 )
@@ -153,17 +151,3 @@ class _Rules:
             "server_address": (target[1] or target[3]).strip("[]"), "server_port": target[2] or target[4],
             "connections": connections, "rounded": rounded,
         }  # fmt: skip
-
-
-IPTABLES = Form(
-    "iptables",
-    "",
-    parse_iptables,
-    (
-        r"Chain \S+ \((?:policy [A-Z]|[0-9]+ references?)",
-        r"\*(?:filter|nat|mangle|raw|security)\s*$",
-        r"ip6?tables(?:-save)? v[0-9.]{1,9} ",
-        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
-    ),
-    commas=True,
-)

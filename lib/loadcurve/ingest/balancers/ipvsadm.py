@@ -32,11 +32,9 @@ from loadcurve.ingest.balancers.ipvsadm_rows import (
     timeout_rows,
 )
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
-_KIND = lazy_regex(
+_KIND = re.compile(
     r"(?P<version>IP Virtual Server version\b)"
     r"|(?P<heading>Prot\s+LocalAddress:Port\b|-(?:>|&gt;)\s*RemoteAddress:Port(?:Forward)?\b)"
     r"|(?P<connections>IPVS connection entries\b|pro\s+(?:expire|state)\s)"
@@ -52,9 +50,9 @@ _KIND = lazy_regex(
     r"|Memory allocation problem|Invalid operation\.|No such service|Service not defined|Permission denied"
     r"|\[sockopt_msg_|ip_vs_get_\w+: |Try `ipvsadm|Illegal '|Usage:$|sudo: ipvsadm|cat: /proc/net/ip_vs)"
 )
-_VERSION = lazy_regex(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
+_VERSION = re.compile(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
 # A row of /proc/net/ip_vs_conn, recognised without its heading.
-_KERNELS_ROW = lazy_regex(
+_KERNELS_ROW = re.compile(
     r"(?:TCP|UDP|SCTP)(?:\s+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})\s+[0-9A-F]{4}){3}\s+[A-Z_]+\s+[0-9]{1,9}(?:\s.*)?"
 )
 # In this order a row of `ipvsadm -Lcn` is read; then `pe name` and `pe_data`.
@@ -62,10 +60,10 @@ _CONNECTION_HEADINGS = (
     ["pro", "expire", "state", "source", "virtual", "destination"],
     ["pro", "state", "expire", "source", "virtual", "destination"],
 )
-_ENTRY = lazy_regex(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
+_ENTRY = re.compile(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
 _OPEN = ("", "...", "…", "```", "~~~")  # allowed inside a list
 _ROWS = ("service", "server", "dpvs", "rule", "timeout")
-_PROMPT = lazy_regex(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
+_PROMPT = re.compile(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 
 
 def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
@@ -309,56 +307,3 @@ class _Reader:
     def _error(self, line: str) -> None:
         self.cursor.errors.append((self.cursor.number, line))
         self.empty, self.open = 0, False
-
-
-PROC_IP_VS = Form(
-    "proc",
-    "ip_vs",
-    parse_ipvsadm,
-    (
-        r"IP Virtual Server version [^\n]*\n\s*Prot LocalAddress:Port Scheduler Flags\s*\n\s*-> RemoteAddr"
-        r"ess:Port Forward Weight ActiveConn InActConn[ \t]*\n\s*(?:(?:TCP|UDP|SCTP)\s+(?:[0-9A-F]{8}"
-        r"|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):[0-9A-F]{4}\s|FWM\s+[0-9A-F]{8}\s)",
-    ),
-    # ipvsadm begins with the same line.
-    before=("ipvsadm",),
-)
-
-PROC_IP_VS_CONN = Form(
-    "proc",
-    "ip_vs_conn",
-    parse_ipvsadm,
-    (
-        r"Pro\s+FromIP\s+FPrt\s+ToIP\s",
-        r"(?:TCP|UDP|SCTP)[ \t]+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})[ \t]+[0-9A-F]{4}[ \t]+[0-9A-Fa-f]",
-    ),
-)
-
-IPVSADM = Form(
-    "ipvsadm",
-    "",
-    parse_ipvsadm,
-    (
-        r"IP Virtual Server version ",
-        r"Prot\s+LocalAddress:Port\s",
-        r"-(?:>|&gt;)\s*RemoteAddress:Port\s",
-        r"IPVS connection entries",
-        r"pro\s+expire\s+state\s+source\s",
-        r"VIP:VPORT\s+TOTAL\s",
-        r"(?:TCP|UDP|SCTP|IP)[ \t]+[0-9]{2,9}:[0-9]{2}[ \t]+[A-Z_]{3,12}[ \t]+\S{1,99}:\w{1,40}[ \t]",
-        r"\[[0-9]{1,3}\](?:tcp|udp|icmp|--)[ \t]+[0-9]{1,9}s[ \t]",
-        (
-            r"(?:TCP|UDP|SCTP)[ \t]+\S{1,99}:\w{1,40}[ \t]+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos"
-            r"|conhash)\s"
-        ),
-        r"-(?:>|&gt;)[ \t]*\S{1,99}[ \t]+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)[ \t]+[0-9]",
-        r"-[Aa] (?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service) \S{1,99} (?:-6 )?-[sr] ",
-        r"Timeout \(tcp tcpfin udp\)",
-        r"(?:master|backup) sync daemon \(mcast=",
-        r"Can't initialize ipvs",
-        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )?ipvsadm: ",
-        r"Illegal '[\w-]+' option with the '",
-        r"cannot open file /proc/net/ip_vs",
-        r"cat: /proc/net/ip_vs",
-    ),
-)

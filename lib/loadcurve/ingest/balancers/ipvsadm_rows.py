@@ -23,12 +23,11 @@ from collections.abc import Iterable
 import pandas as pd
 
 from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, ListCursor, flow_table, scaled
-from loadcurve.ingest.lazy_regex import lazy_regex
 
 _CUT_AT = 28
-_PORT = lazy_regex(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
-_HEX_PLACE = lazy_regex(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
-_LEADING_ZERO = lazy_regex(r"[\[:]0[0-9a-f]{3}[:\]]")
+_PORT = re.compile(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
+_HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
+_LEADING_ZERO = re.compile(r"[\[:]0[0-9a-f]{3}[:\]]")
 
 # Column of a list as its heading names it → column of `balancer`.
 _COLUMNS = {
@@ -42,19 +41,19 @@ _COLUMNS = {
 _COUNTED = {"Conns", "CPS"}  # the first word of a list in which services have numbers too
 _FORWARD = {"Route", "Masq", "Tunnel", "Local", "FullNat", "SNAT", "NAT"}
 _OF_SERVICE = ("protocol", "service", "virtual_address", "virtual_port", "scheduler")  # of its servers too
-_WORDS = lazy_regex(r"[A-Za-z_]+(?:,[A-Za-z_]+)*")
-_COMMENT = lazy_regex(r"(?<=\s)(?:#|//|←|<-).*")
-_FLAG_WITHOUT_NUMBER = lazy_regex(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
+_WORDS = re.compile(r"[A-Za-z_]+(?:,[A-Za-z_]+)*")
+_COMMENT = re.compile(r"(?<=\s)(?:#|//|←|<-).*")
+_FLAG_WITHOUT_NUMBER = re.compile(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
 
-_ENTRY = lazy_regex(
+_ENTRY = re.compile(
     r"(?P<protocol>[A-Za-z]+)\s+(?:(?P<state2>[A-Z_]+)\s+)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9])\s+"
     r"(?(state2)|(?P<state>\S+)\s+)(?P<client>\S+)\s+(?P<virtual>\S+)(?:\s+(?P<server>\S+)(?:\s+(?P<other>\S.*))?)?"
 )
-_DPVS = lazy_regex(
+_DPVS = re.compile(
     r"\[(?P<core>[0-9]+)\](?P<protocol>tcp|udp|icmp|--)\s+(?P<seconds>[0-9]{1,9})s\s+(?P<state>\S+)\s+"
     r"(?P<client>\S+)\s+(?P<virtual>\S+)\s+(?P<reply>\S+)\s+(?P<server>\S+)"
 )
-_HEX = lazy_regex(r"[0-9A-F]{8}")
+_HEX = re.compile(r"[0-9A-F]{8}")
 _KERNEL = {
     "Pro": "protocol", "FromIP": "client_address", "FPrt": "client_port", "ToIP": "virtual_address",
     "TPrt": "virtual_port", "LocalIP": "reply_address", "LPrt": "reply_port", "DestIP": "server_address",
@@ -63,12 +62,12 @@ _KERNEL = {
 }  # fmt: skip
 KERNELS_HEADING = "Pro FromIP FPrt ToIP TPrt DestIP DPrt State Expires PEName PEData"
 
-_TIMEOUT = lazy_regex(r"Timeout \(tcp tcpfin udp\): (?P<tcp>[0-9]{1,9}) (?P<tcpfin>[0-9]{1,9}) (?P<udp>[0-9]{1,9})")
-_DAEMON = lazy_regex(
+_TIMEOUT = re.compile(r"Timeout \(tcp tcpfin udp\): (?P<tcp>[0-9]{1,9}) (?P<tcpfin>[0-9]{1,9}) (?P<udp>[0-9]{1,9})")
+_DAEMON = re.compile(
     r"((?:master|backup) sync daemon) \(mcast=([^\s,()]*), syncid=([0-9]{1,9})((?:, [^\s,=]+=[^\s,=()]+)*)\)"
 )
-_SNAT = lazy_regex(r"(\S++)\s++(?P<CONFLICTS>[0-9]{1,9})\s++(?P<CONNS>[0-9]{1,18})")
-_VIRTUAL = lazy_regex(r"((?=\S+:\S)\S{1,255}+)\s++(?P<TOTAL>[0-9]{1,9})")
+_SNAT = re.compile(r"(\S++)\s++(?P<CONFLICTS>[0-9]{1,9})\s++(?P<CONNS>[0-9]{1,18})")
+_VIRTUAL = re.compile(r"((?=\S+:\S)\S{1,255}+)\s++(?P<TOTAL>[0-9]{1,9})")
 _PROTOCOL = {
     "-t": "TCP", "-u": "UDP", "-q": "ICMP", "-f": "FWM",
     "--tcp-service": "TCP", "--udp-service": "UDP", "--sctp-service": "SCTP", "--fwmark-service": "FWM",

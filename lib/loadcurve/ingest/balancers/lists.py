@@ -9,12 +9,11 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.snapshots import instant, utc
 
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_NUMBER = lazy_regex(r"([0-9]{1,19})([KMGT]?)")
+_NUMBER = re.compile(r"([0-9]{1,19})([KMGT]?)")
 FLOW_COLUMNS = (
     "time", "tool", "protocol", "state", "expires_s", "client_address", "client_port", "virtual_address",
     "virtual_port", "server_address", "server_port", "reply_address", "reply_port", "other",

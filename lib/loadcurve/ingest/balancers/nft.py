@@ -13,27 +13,24 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.lists import ListCursor, packets_and_bytes
-from loadcurve.ingest.ending import JSON, Ending
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import load_json
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_TABLE = lazy_regex(r"table (?:(ip6?|inet|arp|bridge|netdev) )?(\S+) \{.*")
-_BLOCK = lazy_regex(
+_TABLE = re.compile(r"table (?:(ip6?|inet|arp|bridge|netdev) )?(\S+) \{.*")
+_BLOCK = re.compile(
     r"(chain|set|map|counter|quota|limit|meter|flowtable|ct helper|ct timeout|secmark|synproxy) (\S+) \{.*"
 )
-_COUNTER = lazy_regex(r"\bcounter packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
-_OBJECT = lazy_regex(r"packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
-_COUNTED = lazy_regex(r"counter packets\b")
-_QUOTED = lazy_regex(r'"[^"]*"')
-_TO = lazy_regex(
+_COUNTER = re.compile(r"\bcounter packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
+_OBJECT = re.compile(r"packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
+_COUNTED = re.compile(r"counter packets\b")
+_QUOTED = re.compile(r'"[^"]*"')
+_TO = re.compile(
     r"\bdnat (?:ip6? )?to (?:(\[[0-9A-Fa-f:.]{2,45}\]|[0-9.]{7,15}|[0-9A-Fa-f:]{2,45}(?=\s|$))"
     r"(?::([0-9]{1,5}))?(?=\s|$)|(\S))"
 )
-_ADDRESS = lazy_regex(r"\bip6? daddr ([0-9A-Fa-f:.]{2,45})(?=\s)")
-_PORT = lazy_regex(r"\b(tcp|udp|sctp) dport (\w+)(?=\s)")
+_ADDRESS = re.compile(r"\bip6? daddr ([0-9A-Fa-f:.]{2,45})(?=\s)")
+_PORT = re.compile(r"\b(tcp|udp|sctp) dport (\w+)(?=\s)")
 
 
 def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
@@ -200,8 +197,3 @@ def _json_service(parts: list[dict], target: dict, group: str, connections: int)
     if isinstance(target.get("port"), int):
         row["server_port"] = str(target["port"])
     return row
-
-
-NFT_JSON = Form("nft", "json", parse_nft_json, (r'\A\s*\{\s*"nftables"\s*:',), ending=JSON)
-
-NFT = Form("nft", "", parse_nft, (r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",), commas=True, ending=Ending(r"\}"))

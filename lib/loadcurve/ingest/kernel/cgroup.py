@@ -10,8 +10,8 @@ task was runnable, ``nr_throttled`` those in which the quota was used up.
 The file does not name its group; ``grep -H '' PATH/cpu.stat`` writes the path before each line.
 """
 
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
+import re
+
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
@@ -19,7 +19,7 @@ from loadcurve.ingest.report_text import nothing_in
 _NAME = (
     r"(?:usage|user|system|nice|throttled|burst)_(?:usec|time)|nr_(?:periods|throttled|bursts)|[a-z_]+\.[a-z_]+_usec"
 )
-_ROW = lazy_regex(rf"(?:(\S*?)(?:/?cpu\.stat):)?({_NAME})[ \t]+([0-9]+)")
+_ROW = re.compile(rf"(?:(\S*?)(?:/?cpu\.stat):)?({_NAME})[ \t]+([0-9]+)")
 _TIME_UNITS = {"usec": 1e-6, "time": 1e-9}  # of version 2, and of version 1
 
 
@@ -52,11 +52,3 @@ def parse_cgroup(text: str, timezone: str = "UTC") -> Parsed:
     if not rows:
         raise nothing_in(text, "counters of a control group's cpu.stat")
     return Parsed("cgroup", {"counters": rows}, lines.warnings)
-
-
-CGROUP = Form(
-    "cgroup",
-    "",
-    parse_cgroup,
-    (r"(?:\S*cpu\.stat:)?(?:usage_usec|nr_periods|nr_throttled|throttled_usec)[ \t]+[0-9]+[ \t]*$",),
-)

@@ -9,22 +9,22 @@ Queue#: 0``), which precede the names below them.  The interface is not printed:
 contains the command.
 """
 
+import re
+
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_COMMAND = lazy_regex(
+_COMMAND = re.compile(
     r"(?:.*[^\w-])?ethtool\s+(?:(?:-I|--include-statistics)\s+)?(?:-S|--statistics)\s+([\w.@:-]{1,64})(?:\s.*)?"
 )
-_STANDARD = lazy_regex(r"Standard stats for (\S{1,64}):")
-_ROW = lazy_regex(r"(\S.{0,120}?)[ \t]?:[ \t]+(-?[0-9]+)(?:[ \t]+(?:<-|//|#|\().*)?")
-_ROW_LIKE = lazy_regex(r"[^\s$#>][^$#>]{0,120}?:[ \t]+\S*[0-9]\S*$")
-_QUEUE = lazy_regex(r"[TR]x Queue#")
-_NOT_OF_QUEUE = lazy_regex(r"tx timeout count")
-_NONE = lazy_regex(r"no stats available|Cannot get stats strings information: .*|Cannot get stats: .*")
+_STANDARD = re.compile(r"Standard stats for (\S{1,64}):")
+_ROW = re.compile(r"(\S.{0,120}?)[ \t]?:[ \t]+(-?[0-9]+)(?:[ \t]+(?:<-|//|#|\().*)?")
+_ROW_LIKE = re.compile(r"[^\s$#>][^$#>]{0,120}?:[ \t]+\S*[0-9]\S*$")
+_QUEUE = re.compile(r"[TR]x Queue#")
+_NOT_OF_QUEUE = re.compile(r"tx timeout count")
+_NONE = re.compile(r"no stats available|Cannot get stats strings information: .*|Cannot get stats: .*")
 
 
 def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
@@ -72,16 +72,3 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
     if not found:
         raise nothing_in(text, "statistics of ethtool -S")
     return Parsed("ethtool", {"counters": rows}, lines.warnings)
-
-
-ETHTOOL = Form(
-    "ethtool",
-    "",
-    parse_ethtool,
-    (
-        r"NIC statistics:[ \t]*$",
-        r"Standard stats for \S+:",
-        r"no stats available",
-        r"Cannot get stats strings information: ",
-    ),
-)

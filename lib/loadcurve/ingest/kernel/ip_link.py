@@ -10,19 +10,18 @@ to k, M, G, T in steps of 1000 (with ``-iec``: Ki, Mi in steps of 1024) with thr
 Numbers of a virtual function have ``vf N`` in their item.
 """
 
+import re
+
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_INTERFACE = lazy_regex(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
-_HEAD = lazy_regex(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")
-_VF = lazy_regex(r"vf ([0-9]{1,5})\b.*")
-_SHORT = lazy_regex(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)([kKMGTPE])(i?)")
+_INTERFACE = re.compile(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
+_HEAD = re.compile(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")
+_VF = re.compile(r"vf ([0-9]{1,5})\b.*")
+_SHORT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)([kKMGTPE])(i?)")
 _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 
 
@@ -123,24 +122,3 @@ def _stats(stats: object, number: int) -> list[tuple[str, float]]:
                 raise ParseError(number, f"a counter for {name!r}", str(value)[:80])
             values.append((f"{direction.upper()} {name}", float(value)))
     return values
-
-
-IP_LINK = Form(
-    "ip",
-    "link",
-    parse_ip_link,
-    (
-        (
-            r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:(?![ \t]*[0-9]{1,9}: )[^\n]*\n){1,12}?"
-            r"[ \t]*RX:[ \t]+bytes[ \t]+packets"
-        ),
-    ),
-)
-
-IP_LINK_JSON = Form(
-    "ip",
-    "link-json",
-    parse_ip_link_json,
-    (r"\[\s*\{(?=[\s\S]{0,400}?\"ifname\")(?=[\s\S]{0,5000}?\"stats(?:64)?\"\s*:)",),
-    ending=JSON,
-)

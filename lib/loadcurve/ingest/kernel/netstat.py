@@ -11,16 +11,14 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 
 import re
 
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_SECTION = lazy_regex(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
-_HISTOGRAM = lazy_regex(r"(\S[^0-9:]{2,60}):")
-_NUMBER = lazy_regex(r"(?<!\S)-?[0-9]+(?!\S)")
-_IN_WORDS = lazy_regex(r"(?:Forwarding|Default TTL|RTO algorithm|.{0,40}) is \S+", re.IGNORECASE)
+_SECTION = re.compile(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
+_HISTOGRAM = re.compile(r"(\S[^0-9:]{2,60}):")
+_NUMBER = re.compile(r"(?<!\S)-?[0-9]+(?!\S)")
+_IN_WORDS = re.compile(r"(?:Forwarding|Default TTL|RTO algorithm|.{0,40}) is \S+", re.IGNORECASE)
 _LONGEST = 200  # characters of the longest sentence, with room for other languages
 
 
@@ -73,25 +71,3 @@ def _counter(line: str, found: re.Match[str], histogram: str, number: int) -> tu
     value = counter(found[0], number)
     name = f"{before} N {after}" if before and after else before.removesuffix(":") or after
     return (f"{histogram}: {name}" if histogram else name), value
-
-
-NETSTAT = Form(
-    "netstat",
-    "",
-    parse_netstat,
-    (
-        (
-            r"(?:Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt):[ \t]*\n(?=[ \t]*(?:[0-9]+ [^\W\d]"
-            r"|[A-Z]\w*: -?[0-9]))"
-        ),
-        (
-            r"[0-9]+ (?:times the listen queue of a socket overflowed|SYNs to LISTEN sockets "
-            r"|segments retrans|active connections? openings|passive connection openings"
-            r"|failed connection attempts|connection resets received|invalid SYN cookies received"
-            r"|SYN cookies |packets? (?:pruned|collapsed|rejects?) |TCP sockets finished time wait"
-            r"|resets received for embryonic|delayed acks sent|packet receive errors|receive buffer errors"
-            r"|fast retransmits|times recovered from packet loss|connections (?:reset|aborted) due to"
-            r"|other TCP timeouts|timeouts after )"
-        ),
-    ),
-)

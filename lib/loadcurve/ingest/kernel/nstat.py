@@ -14,19 +14,18 @@ Output of nstat (iproute2, ``misc/nstat.c``):
   text), so bytes start again at 0 after 4 GiB.  Where no value is larger than that, a warning says so.
 """
 
+import re
+
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_HEADING = lazy_regex(r"#(kernel|[0-9]+\.[0-9]+ sampling_interval=[0-9]+ time_const=[0-9]+)")
-_ROW = lazy_regex(r"([A-Z][A-Za-z0-9_]*)[ \t]+([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
-_GLUED = lazy_regex(r"([A-Z][A-Za-z0-9_]{30,}[A-Za-z_])([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
-_ROW_LIKE = lazy_regex(r"[A-Z][A-Za-z0-9_]*[ \t]+\S+(?:[ \t]+\S+)?")
+_HEADING = re.compile(r"#(kernel|[0-9]+\.[0-9]+ sampling_interval=[0-9]+ time_const=[0-9]+)")
+_ROW = re.compile(r"([A-Z][A-Za-z0-9_]*)[ \t]+([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
+_GLUED = re.compile(r"([A-Z][A-Za-z0-9_]{30,}[A-Za-z_])([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
+_ROW_LIKE = re.compile(r"[A-Z][A-Za-z0-9_]*[ \t]+\S+(?:[ \t]+\S+)?")
 _PROTOCOLS = (
     "MPTcpExt", "TcpExt", "IpExt", "UdpLite6", "UdpLite", "IcmpMsg", "Icmp6", "Icmp", "Udp6", "Udp", "Tcp", "Ip6",
     "Ip", "Sctp", "Xfrm", "Tls",
@@ -99,22 +98,3 @@ def _rows(lines: Lines, name: str, value: float) -> list[dict]:
 
 def _protocol(name: str) -> str:
     return next((protocol for protocol in _PROTOCOLS if name.startswith(protocol)), "")
-
-
-NSTAT = Form(
-    "nstat",
-    "",
-    parse_nstat,
-    (
-        r"#(?:kernel[ \t]*$|[0-9]+\.[0-9]+ sampling_interval=)",
-        r"(?:Ip6?|Icmp6?|Tcp|TcpExt|IpExt|Udp6?)[A-Z]\w+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9][ \t]*$",
-    ),
-)
-
-NSTAT_JSON = Form(
-    "nstat",
-    "json",
-    parse_nstat_json,
-    (r"\{\s*\"(?:kernel|[0-9]+\.[0-9]+ sampling_interval[^\"\n]*)\"\s*:\s*\{",),
-    ending=JSON,
-)

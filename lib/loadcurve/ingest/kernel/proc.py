@@ -21,7 +21,6 @@ import re
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.kernel.proc_net import (
     ProcRows,
     take_devices,
@@ -31,15 +30,14 @@ from loadcurve.ingest.kernel.proc_net import (
     take_sockets_in_hexadecimal,
     take_softnet,
 )
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 # The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
-_INTERRUPT = lazy_regex(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
-_HARD = lazy_regex(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
-_SOFT = lazy_regex(r"[A-Z_]{2,12}")
-_COUNT = lazy_regex(r"[0-9]{1,18}")
+_INTERRUPT = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
+_HARD = re.compile(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
+_SOFT = re.compile(r"[A-Z_]{2,12}")
+_COUNT = re.compile(r"[0-9]{1,18}")
 _MEMORY = {
     "MemFree": "free_bytes", "MemAvailable": "available_bytes", "Buffers": "buffers_bytes", "Cached": "cached_bytes",
     "SwapCached": "swap_cached_bytes", "Active": "active_bytes", "Inactive": "inactive_bytes", "Dirty": "dirty_bytes",
@@ -47,12 +45,12 @@ _MEMORY = {
     "PageTables": "page_table_bytes", "SwapFree": "swap_free_bytes", "Committed_AS": "committed_bytes",
     "VmallocUsed": "vmalloc_used_bytes",
 }  # fmt: skip
-_MEMORY_LINE = lazy_regex(r"([A-Za-z][\w()]*):[ \t]+(\S+)(?:[ \t]+(kB))?")
+_MEMORY_LINE = re.compile(r"([A-Za-z][\w()]*):[ \t]+(\S+)(?:[ \t]+(kB))?")
 _TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
-_STAT_LINE = lazy_regex(
+_STAT_LINE = re.compile(
     r"(cpu[0-9]*|intr|ctxt|btime|processes|procs_running|procs_blocked|softirq|page|swap|disk_io:?)[ \t]+(\S.*)"
 )
-_LIMIT = lazy_regex(r"(Max [a-z]+(?: [a-z]+){0,2}?)[ \t]+([0-9]+|unlimited)[ \t]+([0-9]+|unlimited)(?:[ \t]+[a-z]+)?")
+_LIMIT = re.compile(r"(Max [a-z]+(?: [a-z]+){0,2}?)[ \t]+([0-9]+|unlimited)[ \t]+([0-9]+|unlimited)(?:[ \t]+[a-z]+)?")
 
 
 def _take_interrupts(lines: Lines, at: int, rows: ProcRows) -> int:
@@ -176,7 +174,7 @@ def _take_limits(lines: Lines, at: int, rows: ProcRows) -> int:
 
 
 _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...] = tuple(
-    (lazy_regex(shape), reader)
+    (re.compile(shape), reader)
     for shape, reader in (
         (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", _take_interrupts),
         (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", _take_interrupts_without_header),
@@ -232,28 +230,3 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
             at + 1, "a complete file of /proc" if found else "a file of /proc of a known kind", lines.all[at]
         )
     return Parsed("proc", tables, lines.warnings)
-
-
-PROC = Form(
-    "proc",
-    "",
-    parse_proc,
-    (
-        r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*[ \t]*\n(?=[ \t]*[\w/]{1,12}:[ \t]+[0-9])",
-        r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)",
-        r"sl[ \t]+local_address[ \t]+rem",
-        r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}",
-        r"Inter-\|[ \t]*Receive",
-        (
-            r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*"
-            r"[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]"
-        ),
-        r"Ip6InReceives[ \t]+[0-9]+[ \t]*$",
-        r"sockets:[ \t]+used[ \t]+[0-9]",
-        r"TCP6?:[ \t]+inuse[ \t]+[0-9]",
-        r"MemTotal:[ \t]+[0-9]+[ \t]+kB",
-        r"Limit[ \t]+Soft Limit[ \t]+Hard Limit",
-        r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
-        r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
-    ),
-)

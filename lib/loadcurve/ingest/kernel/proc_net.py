@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 _COLUMNS = ("time", "kind", "interrupt", "cpu", "interrupts", "description")
@@ -31,10 +30,10 @@ _SOFTNET = {
     11: "backlog_len", 13: "input_qlen", 14: "process_qlen",
 }  # fmt: skip
 _SOFTNET_CPU = 12
-_HEX = lazy_regex(r"[0-9a-f]{8}")
-_PROTOCOL = lazy_regex(r"([A-Za-z0-9]{2,20}):[ \t]+(.*)")
-_NAME = lazy_regex(r"[A-Z][A-Za-z0-9]*")
-_DEVICE = lazy_regex(r"(\S{1,64}):[ \t]*(-?[0-9].*)")
+_HEX = re.compile(r"[0-9a-f]{8}")
+_PROTOCOL = re.compile(r"([A-Za-z0-9]{2,20}):[ \t]+(.*)")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_DEVICE = re.compile(r"(\S{1,64}):[ \t]*(-?[0-9].*)")
 _SOCKETS = {
     "sockets": {"used": "total"},
     "TCP": {
@@ -45,8 +44,8 @@ _SOCKETS = {
     "TCP6": {"inuse": "tcp_ipv6"}, "UDP6": {"inuse": "udp_ipv6"}, "RAW6": {"inuse": "raw_ipv6"},
     "FRAG6": {"inuse": "fragments_ipv6"},
 }  # fmt: skip
-_SOCKET_LINE = lazy_regex(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
-_UNREADABLE = lazy_regex(r"(\S+): No statistics available\.?")
+_SOCKET_LINE = re.compile(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
+_UNREADABLE = re.compile(r"(\S+): No statistics available\.?")
 
 _STATES = (  # include/net/tcp_states.h, from 1; in the words of ss
     "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK",
@@ -55,7 +54,7 @@ _STATES = (  # include/net/tcp_states.h, from 1; in the words of ss
 _TIMERS = ("", "on", "keepalive", "timewait", "persist")  # tcp_ipv4.c, timer_active
 _USER_HZ = 100
 _ADDRESS = r"([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})"
-_SOCKET_ROW = lazy_regex(
+_SOCKET_ROW = re.compile(
     rf"[0-9]+: {_ADDRESS} {_ADDRESS} ([0-9A-F]{{2}}) ([0-9A-F]{{8}}):([0-9A-F]{{8}}) ([0-9A-F]{{2}}):([0-9A-F]{{8}})"
     r" ([0-9A-F]{8})\s+([0-9]{1,10})\s+[0-9]+ ([0-9]{1,18}) [0-9]+ [0-9a-f]+(?: .*)?"
 )

@@ -7,17 +7,17 @@ may read gives ``sysctl: permission denied on key '…'``, and an unknown name `
 names are no settings but counters: ``net.netfilter.nf_conntrack_count`` is the number of tracked connections now.
 """
 
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
+import re
+
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines
 from loadcurve.ingest.report_text import nothing_in
 
-_ROW = lazy_regex(r"((?:abi|debug|dev|fs|kernel|net|user|vm)(?:\.[\w/@*:-]+)+)[ \t]*=[ \t]*(.*)")
-_ERROR = lazy_regex(r"sysctl: .*")
+_ROW = re.compile(r"((?:abi|debug|dev|fs|kernel|net|user|vm)(?:\.[\w/@*:-]+)+)[ \t]*=[ \t]*(.*)")
+_ERROR = re.compile(r"sysctl: .*")
 # Values of kernel.* and dev.* are free text.
 _NUMERIC = ("fs.", "net.", "user.", "vm.")
-_WORD = lazy_regex(r"-?[0-9]+(?:\.[0-9]+)*|[0-9a-f]+(?:[-,:][0-9a-f]*)*|[A-Za-z][A-Za-z_][\w./-]*")
+_WORD = re.compile(r"-?[0-9]+(?:\.[0-9]+)*|[0-9a-f]+(?:[-,:][0-9a-f]*)*|[A-Za-z][A-Za-z_][\w./-]*")
 
 
 def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
@@ -48,11 +48,3 @@ def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
     if not rows:
         raise nothing_in(text, "settings of sysctl")
     return Parsed("sysctl", {"settings": rows}, lines.warnings)
-
-
-SYSCTL = Form(
-    "sysctl",
-    "",
-    parse_sysctl,
-    (r"(?:abi|debug|dev|fs|kernel|net|user|vm)\.[\w./@*:-]+[ \t]+=[ \t]+\S",),
-)

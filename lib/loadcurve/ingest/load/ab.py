@@ -23,9 +23,6 @@ from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.ab_runs import LABELS, PHASES, REAL, TEXT, WHOLE, WORD, Report, Rows
 from loadcurve.ingest.noise import is_noise, is_prose
 from loadcurve.ingest.parsed import Parsed
@@ -34,24 +31,24 @@ _TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent w
 # Endings of a last line without newline that show its number to be complete.
 _CLOSED = (" seconds", " bytes", "(mean)", "requests)", "request)", " received", "kb/s sent", "kb/s total")
 
-_BANNER = lazy_regex(r"This is ApacheBench, Version (\S+)")
-_PROGRESS = lazy_regex(r"(Completed|Finished) ([0-9]{1,18}) requests")
-_TOTAL_OF = lazy_regex(r"Total of ([0-9]{1,18}) requests completed")
-_BREAKDOWN = lazy_regex(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
-_RATES = lazy_regex(rf"{REAL} kb/s (sent|total)")
-_SERVED = lazy_regex(r"Percentage of (?:the )?requests served[^%0-9]{0,80}(?=[0-9]|$)")
-_PERCENTILE = lazy_regex(
+_BANNER = re.compile(r"This is ApacheBench, Version (\S+)")
+_PROGRESS = re.compile(r"(Completed|Finished) ([0-9]{1,18}) requests")
+_TOTAL_OF = re.compile(r"Total of ([0-9]{1,18}) requests completed")
+_BREAKDOWN = re.compile(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
+_RATES = re.compile(rf"{REAL} kb/s (sent|total)")
+_SERVED = re.compile(r"Percentage of (?:the )?requests served[^%0-9]{0,80}(?=[0-9]|$)")
+_PERCENTILE = re.compile(
     r"([0-9]{1,3})% +(?:(-?[0-9]{1,18}(?:\.[0-9]{1,6})?)(?: \((?:longest|last) request\))?|<0> \(never\))"
 )
-_PERCENTILES = lazy_regex(rf"{_PERCENTILE.pattern}(?: {_PERCENTILE.pattern})+")  # several in one line
-_TIMES = lazy_regex(r"Conn+ection Times \(ms\):?")  # misspelled Connnection in 1.3 and in the HTML of 2.0
+_PERCENTILES = re.compile(rf"{_PERCENTILE.pattern}(?: {_PERCENTILE.pattern})+")  # several in one line
+_TIMES = re.compile(r"Conn+ection Times \(ms\):?")  # misspelled Connnection in 1.3 and in the HTML of 2.0
 _COLUMNS = {"min mean[+/-sd] median max": 5, "min avg max": 3}
-_DOUBT = lazy_regex(r"(?:WARN?ING|ERROR): The median and mean for .{1,40} are .{1,40}")
-_DOUBT_GOES_ON = lazy_regex(r"These results are pro[bp]ably not that reliable\.|deviation apart\. These results are .*")
-_WRAPPED = lazy_regex(r"\(mean(?:\)|, across all con\w{1,9} requests\))|requests\)|\.*(?:done)?")
+_DOUBT = re.compile(r"(?:WARN?ING|ERROR): The median and mean for .{1,40} are .{1,40}")
+_DOUBT_GOES_ON = re.compile(r"These results are pro[bp]ably not that reliable\.|deviation apart\. These results are .*")
+_WRAPPED = re.compile(r"\(mean(?:\)|, across all con\w{1,9} requests\))|requests\)|\.*(?:done)?")
 
 # One line that ends ab (err, apr_err and usage in support/ab.c; a shell).
-_FATAL = lazy_regex(
+_FATAL = re.compile(
     r"(?:apr_\w{1,40}(?:\(\))?(?: (?:for|failed)[^:]{0,300})?|socket(?: nonblock| send buffer| receive buffer)?|bind"
     r"|Port): .{0,400}\(-?[0-9]{1,9}\)"
     r"|Test aborted after 10 failures|Response header too long|Request too long|Could not allocate memory"
@@ -59,18 +56,18 @@ _FATAL = lazy_regex(
     r"|Cannot open (?:CSV|gnuplot) output file.*|only simple translation is supported.*"
     r"|Killed(?: by signal.*)?|Segmentation fault.*|Aborted.*|Bus error.*"
 )
-_USAGE_ERROR = lazy_regex(
+_USAGE_ERROR = re.compile(
     r"\S{0,200}\babs?2?(?:\.exe)?: .{1,300}|.{0,200}command not found: abs?|(?:.{0,200}: )?abs?: (?:command )?not found"
     r"|'abs?' is not recognized .*|Usage: \S{0,200}abs?2?(?:\.exe)? \[options\].*"
 )
-_WHOLE_ERROR = lazy_regex(r".*(?:URL|number of requests|arguments|not found|found: abs?|/path|\))")
-_REFUSALS = lazy_regex(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!|\S{0,80}:error:.*")
-_VERBOSE = lazy_regex(r"(?:LOG|INFO): .*|WARNING: Response code not 2xx.*|SSL/TLS (?:State|Alert|Handshake) .*")
+_WHOLE_ERROR = re.compile(r".*(?:URL|number of requests|arguments|not found|found: abs?|/path|\))")
+_REFUSALS = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!|\S{0,80}:error:.*")
+_VERBOSE = re.compile(r"(?:LOG|INFO): .*|WARNING: Response code not 2xx.*|SSL/TLS (?:State|Alert|Handshake) .*")
 _COMMENT = ("#", "//", "--", "<!--")
-_CELL = lazy_regex(r"<t[hd][^<>]*>([^<]*)</t[hd]>")
-_MARKUP = lazy_regex(r"(?:</?(?:p|table|html|body|pre|br)\b[^<>]*>|\s)*")
-_COMMAND = lazy_regex(r".{0,80}\babs?(?:\.exe)? -\w.*")
-_NUMBERS = lazy_regex(r"[-0-9.][-0-9. \t]*")
+_CELL = re.compile(r"<t[hd][^<>]*>([^<]*)</t[hd]>")
+_MARKUP = re.compile(r"(?:</?(?:p|table|html|body|pre|br)\b[^<>]*>|\s)*")
+_COMMAND = re.compile(r".{0,80}\babs?(?:\.exe)? -\w.*")
+_NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
 
 def parse_ab(text: str) -> Parsed:
@@ -395,34 +392,3 @@ def _goes_on(line: str, following: str) -> bool:
     if label in LABELS:
         return not value or (label == "Time per request" and following.startswith("(mean"))
     return False
-
-
-AB = Form(
-    "ab",
-    "",
-    parse_ab,
-    (
-        r"This is ApacheBench, Version ",
-        r"Benchmarking \S.*\(be patient\)",
-        r"Server Software:",
-        r"(?:<tr [^<>\n]*><th [^<>\n]*>)Server Software:",
-        r"Requests per second:[ \t]+[0-9.]+ \[#/sec\]",
-        r"apr_\w+(?:\(\))?(?: \w[^:\n]*)?: .*\([0-9]+\)[ \t]*$",
-        r"socket: .*\([0-9]+\)[ \t]*$",
-        r"Total of [0-9]+ requests completed",
-        r"Completed [0-9]+ requests[ \t]*$",
-        r"Finished [0-9]+ requests[ \t]*$",
-        r"Test aborted after 10 failures",
-        r"Usage: \S{0,200}\babs?(?:\.exe)? \[options\]",
-        r"(?:\S{0,200}/)?abs?(?:\.exe)?: (?:Cannot|could not|[iI]nvalid |wrong |option |illegal )",
-        r"\S{1,80}: command not found: abs?$",
-        r"\S{1,80}: (?:line [0-9]+: )?abs?: (?:command )?not found",
-        r"'abs?' is not recognized ",
-    ),
-    ending=Ending(
-        r"100%[ \t]+[0-9]+ \((?:longest|last) request\)|</table>",
-        section=r"[0-9]{1,3}%[ \t]|</table>",
-        after=r"Time taken for tests:|<table",
-        name="the percentiles (ab prints none with -d, or of one request)",
-    ),
-)

@@ -11,21 +11,19 @@ below 100 print arbitrary memory.  ab does not correct for coordinated omission.
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_HEADER = lazy_regex(r"Percentage served ?, ?Time in ms")
+_HEADER = re.compile(r"Percentage served ?, ?Time in ms")
 # Arbitrary memory can be any number of 64 bits: 16 digits of ms, and a sign.
 _TIME = r"[0-9]{1,16}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?|-[0-9]{1,16}\.[0-9]{3}"
 # ab writes every time with them, so a time that has them is complete, also without a newline after it.
-_THREE_DECIMALS = lazy_regex(r"\.[0-9]{3}$")
-_ROW = lazy_regex(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
+_THREE_DECIMALS = re.compile(r"\.[0-9]{3}$")
+_ROW = re.compile(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 
 
 def parse_ab_percentiles(text: str) -> Parsed:
@@ -79,13 +77,3 @@ def _leave_out(file: list[tuple[dict, int]], warnings: list[str]) -> None:
             row["latency_s"] = math.nan
         else:
             before = row["latency_s"]
-
-
-AB_PERCENTILES = Form(
-    "ab",
-    "percentiles",
-    parse_ab_percentiles,
-    (r"Percentage served ?, ?Time in ms[ \t]*$",),
-    commas=True,
-    ending=Ending(r"(?:99|100),[0-9]+\.[0-9]{3}"),
-)

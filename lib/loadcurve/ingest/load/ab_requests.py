@@ -10,6 +10,8 @@ total, and from the request written to the first byte.  Each is rounded to 1 ms 
 from ttime.
 """
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -17,8 +19,6 @@ from pyarrow import csv
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -35,7 +35,7 @@ _OPTIONS = (
         null_values=[],
     ),
 )
-_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 _LATEST_S = 253402300799  # the end of the year 9999
 _MICROSECONDS = 10**14  # in seconds, that would be in 3 million years
 
@@ -141,13 +141,3 @@ def _seconds(pieces: list[np.ndarray], column: str, warnings: list[str]) -> np.n
     if below:
         warnings.append(f"{below} times of {column} are below 0 and left out")
     return values
-
-
-AB_REQUESTS = Form(
-    "ab",
-    "requests",
-    parse_ab_requests,
-    (r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime",),
-    commas=True,
-    large=True,
-)

@@ -4,15 +4,13 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
 WHOLE = r"(-?[0-9]{1,18})"  # negative if a 32-bit counter of ab overflowed
 REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
-_COUNT = lazy_regex(WHOLE)
-_BYTES = lazy_regex(rf"{WHOLE}(?: bytes)?")
-TEXT = lazy_regex(r"(.*)")
+_COUNT = re.compile(WHOLE)
+_BYTES = re.compile(rf"{WHOLE}(?: bytes)?")
+TEXT = re.compile(r"(.*)")
 # ab copies a server's name up to its first space, and none of the other values has one; further words are a comment.
-WORD = lazy_regex(r"([^\s（【←，。；]*)")
+WORD = re.compile(r"([^\s（【←，。；]*)")
 
 # Label → its value, with runs of spaces collapsed, and its column where the number is taken as it is; in the order of
 # the report.
@@ -24,13 +22,13 @@ LABELS: dict[str, tuple[re.Pattern[str], str]] = {
     "TLS Server Name": (WORD, ""),
     "Document Path": (WORD, ""),
     "Server Temp Key": (TEXT, ""),
-    "Document Length": (lazy_regex(rf"(?:{WHOLE}(?: bytes)?|Variable)"), "document_bytes"),
+    "Document Length": (re.compile(rf"(?:{WHOLE}(?: bytes)?|Variable)"), "document_bytes"),
     "Number of workers": (_COUNT, "threads"),
     "Concurrency Level": (_COUNT, "connections"),
     "Concurrency achieved": (_COUNT, ""),
-    "Rampup delay": (lazy_regex(rf"{WHOLE}(?: \[ms\])?"), ""),
-    "Time taken for tests": (lazy_regex(r"([0-9]{1,9}\.[0-9]{1,9})(?: seconds)?"), ""),
-    "Number of requests": (lazy_regex(rf"{WHOLE}( \(window\))?"), "requests_asked"),
+    "Rampup delay": (re.compile(rf"{WHOLE}(?: \[ms\])?"), ""),
+    "Time taken for tests": (re.compile(r"([0-9]{1,9}\.[0-9]{1,9})(?: seconds)?"), ""),
+    "Number of requests": (re.compile(rf"{WHOLE}( \(window\))?"), "requests_asked"),
     "Complete requests": (_COUNT, "requests"),
     "Failed requests": (_COUNT, "requests_failed"),
     "Broken pipe errors": (_COUNT, "errors_write"),
@@ -43,17 +41,17 @@ LABELS: dict[str, tuple[re.Pattern[str], str]] = {
     "Total POSTed": (_BYTES, "sent_bytes"),
     "Total body sent": (_BYTES, "sent_bytes"),
     "HTML transferred": (_BYTES, "received_body_bytes"),
-    "Requests per second": (lazy_regex(rf"{REAL}(?: \[#/sec\](?: \(mean\))?)?"), "throughput_rps"),
-    "Time per request": (lazy_regex(rf"{REAL}(?: \[ms\])?(?: \(mean(, ?across[^)]{{0,40}})?\)?)?"), ""),
-    "Transfer rate": (lazy_regex(rf"{REAL}(?: (?:\[Kbytes/sec\]|kb/s)(?: received)?)?"), ""),
+    "Requests per second": (re.compile(rf"{REAL}(?: \[#/sec\](?: \(mean\))?)?"), "throughput_rps"),
+    "Time per request": (re.compile(rf"{REAL}(?: \[ms\])?(?: \(mean(, ?across[^)]{{0,40}})?\)?)?"), ""),
+    "Transfer rate": (re.compile(rf"{REAL}(?: (?:\[Kbytes/sec\]|kb/s)(?: received)?)?"), ""),
 }
 PHASES = ("Connect", "Processing", "Waiting", "Total")
 _FAILURES = {"Connect": "connect", "Receive": "read", "Length": "length", "Exceptions": "exception"}
 # Number of columns of Connection Times → what they are.
 _TIMES = {3: ("min_s", "mean_s", "max_s"), 5: ("min_s", "mean_s", "stdev_s", "median_s", "max_s")}
-_FINITE = lazy_regex(r"-?[0-9]+(?:\.[0-9]+)?")
+_FINITE = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 # ab prints this of a request that it then counts as complete: it closes the connection, as after a response.
-_UNANSWERED = lazy_regex(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!")
+_UNANSWERED = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!")
 ESTIMATOR = "order statistic floor(n p), rounded to 1 ms"  # stats[count * p / 100] in output_results, support/ab.c
 _RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the true mean
 _FLOAT = 1e-6  # 1.3 and 2.0 calculate in 32-bit floats

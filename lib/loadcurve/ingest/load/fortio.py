@@ -16,34 +16,31 @@ import math
 import re
 
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import go_time_s, real, response_counts, whole
 
 ESTIMATOR = "linear interpolation inside the class of the histogram"
-_HEADING = lazy_regex(
+_HEADING = re.compile(
     r"Fortio (\S{1,40}) running at (-?[0-9.]{1,20}) queries per second, .{1,40} procs, for (?:([0-9]{1,18}) calls|\S+)"
     r"(?:: (\S.*))?"
 )
-_THREADS = lazy_regex(r"Starting at .{1,40} with ([0-9]{1,9}) thread\(s\).*")
-_ENDED = lazy_regex(r"Ended after (\S{1,40}) : ([0-9]{1,18}) calls\. qps=(\S{1,30})")
-_TIMES = lazy_regex(
+_THREADS = re.compile(r"Starting at .{1,40} with ([0-9]{1,9}) thread\(s\).*")
+_ENDED = re.compile(r"Ended after (\S{1,40}) : ([0-9]{1,18}) calls\. qps=(\S{1,30})")
+_TIMES = re.compile(
     r"Aggregated (?:Function Time|Sleep Time) : count (\S+) avg (\S+) \+/- (\S+) min (\S+) max (\S+) sum (\S+)"
 )
-_CLASS = lazy_regex(r">=? (\S{1,30}) <=? (\S{1,30}) , (\S{1,30}) , (\S{1,30}), (\S{1,30})")
-_TARGET = lazy_regex(r"# target (\S{1,20})% (\S{1,30})")
-_CODE = lazy_regex(r"(?:Code|(?:tcp|udp)|Health|Ping)\s+(-?[0-9]{1,3}|[A-Za-z_]{2,30}) : (\S{1,20}) \(\S+ %\)")
-_CODE_LIKE = lazy_regex(r"Code\s+\S+ :|(?:tcp|udp) OK :|Health ")
-_BYTES = lazy_regex(r"Total Bytes sent: (\S{1,20}), received: (\S{1,20})")
+_CLASS = re.compile(r">=? (\S{1,30}) <=? (\S{1,30}) , (\S{1,30}) , (\S{1,30}), (\S{1,30})")
+_TARGET = re.compile(r"# target (\S{1,20})% (\S{1,30})")
+_CODE = re.compile(r"(?:Code|(?:tcp|udp)|Health|Ping)\s+(-?[0-9]{1,3}|[A-Za-z_]{2,30}) : (\S{1,20}) \(\S+ %\)")
+_CODE_LIKE = re.compile(r"Code\s+\S+ :|(?:tcp|udp) OK :|Health ")
+_BYTES = re.compile(r"Total Bytes sent: (\S{1,20}), received: (\S{1,20})")
 _GOOD_WORDS = ("OK", "SERVING")
 _KNOWN = ("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes")
-_DONE = lazy_regex(r"All done (\S{1,20}) calls .*?(?:, (\S{1,30}) qps)?")
-_OTHER_TIMES = lazy_regex(
+_DONE = re.compile(r"All done (\S{1,20}) calls .*?(?:, (\S{1,30}) qps)?")
+_OTHER_TIMES = re.compile(
     r"(?:Sleep times|Aggregated Sleep|Error cases|Response |Header|Body|Connection|# Socket|\[[0-9]+\]).*"
 )
-_FAILURE = lazy_regex(
+_FAILURE = re.compile(
     r".*(?:Aborting because|Unable to (?:connect|resolve)|Failed to|command not found|: Error |\[F(?:ATAL|TL)\]).*"
 )
 
@@ -208,12 +205,3 @@ def rates(run: dict, qps: float) -> dict:
     count = run["requests_started"]
     rate = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
     return rate | ({"status": "failed", "reason": "no call had a response"} if not run["requests"] else {})
-
-
-FORTIO = Form(
-    "fortio",
-    "",
-    parse_fortio,
-    (r"Fortio \S+ running at ", r"Ended after \S+ : [0-9]+ calls\.", r"Aggregated Function Time : count "),
-    ending=Ending(r"All done .* qps", section=r"All done ", after=r"Sockets used:", name="'All done'"),
-)

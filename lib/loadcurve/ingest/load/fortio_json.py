@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import (
     counts_at,
     each_json,
@@ -24,7 +22,6 @@ from loadcurve.ingest.json_text import (
     optional_integer_at,
     value_at,
 )
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.fortio import ESTIMATOR, rates, response_columns
 from loadcurve.ingest.parsed import Parsed
 
@@ -32,7 +29,7 @@ _TIMES = {
     "latency_mean_s": "DurationHistogram.Avg", "latency_stdev_s": "DurationHistogram.StdDev",
     "latency_min_s": "DurationHistogram.Min", "latency_max_s": "DurationHistogram.Max",
 }  # fmt: skip
-_CODE = lazy_regex(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
+_CODE = re.compile(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 
 
 def parse_fortio_json(text: str) -> Parsed:
@@ -130,12 +127,3 @@ def _list(result: object, path: str, text: str) -> list[Mapping]:
 def _version(result: object) -> str:
     version = result.get("Version") if isinstance(result, Mapping) else ""
     return version.split()[0] if isinstance(version, str) and version.split() else ""
-
-
-FORTIO_JSON = Form(
-    "fortio",
-    "json",
-    parse_fortio_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*(?:\[\s*)?\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',),
-    ending=JSON,
-)

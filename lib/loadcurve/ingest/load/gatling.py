@@ -13,33 +13,30 @@ import re
 from collections.abc import Iterable
 
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, real, whole
 
 QUANTILES = (0.5, 0.75, 0.95, 0.99)
 """Of ``percentiles1`` to ``4``, unless the configuration sets others."""
 LABEL_QUANTILES = {0.5: "latency_median_s", 0.95: "latency_p95_s", 0.99: "latency_p99_s"}
-_HEADING = lazy_regex(r"-{4} Global Information -{5,}.*")
-_SECTION = lazy_regex(r"-{4} ([A-Z][A-Za-z ]{3,40}) -{3,}.*")
+_HEADING = re.compile(r"-{4} Global Information -{5,}.*")
+_SECTION = re.compile(r"-{4} ([A-Z][A-Za-z ]{3,40}) -{3,}.*")
 _NUMBER = r"([0-9x]{1,18}(?:\.[0-9x]{1,6})?|-)"
-_LINE = lazy_regex(
+_LINE = re.compile(
     rf"> (\S.*?)(?: \((?:ms|rps)\))?\s+(?:\|\s+)?{_NUMBER}\s+"
     rf"(?:\(OK={_NUMBER}\s+KO={_NUMBER}\s*\)|\|\s+{_NUMBER}\s+\|\s+{_NUMBER})"
 )
-_ERROR = lazy_regex(r"> (\S.*?)\s+([0-9]{1,18})\s+\(\s*[0-9.,]+\s?%\)")
-_ERROR_LIKE = lazy_regex(r"> \S.*\(.*%\)")
-_PERCENTILE = lazy_regex(r"response time ([0-9]{1,2}(?:\.[0-9]{1,3})?)(?:st|nd|rd|th) percentile")
+_ERROR = re.compile(r"> (\S.*?)\s+([0-9]{1,18})\s+\(\s*[0-9.,]+\s?%\)")
+_ERROR_LIKE = re.compile(r"> \S.*\(.*%\)")
+_PERCENTILE = re.compile(r"response time ([0-9]{1,2}(?:\.[0-9]{1,3})?)(?:st|nd|rd|th) percentile")
 _NAMES = {
     "request count": "requests", "min response time": "min", "max response time": "max", "mean response time": "mean",
     "std deviation": "stdev", "response time std deviation": "stdev", "mean requests/sec": "rate",
     "mean throughput": "rate",
 }  # fmt: skip
-_STATUS = lazy_regex(r"status\.find\..*found ([0-9]{3})", re.DOTALL)
-_RULE = lazy_regex(r"={20,}")
-_FAILURE = lazy_regex(
+_STATUS = re.compile(r"status\.find\..*found ([0-9]{3})", re.DOTALL)
+_RULE = re.compile(r"={20,}")
+_FAILURE = re.compile(
     r".*(?:No Simulation to run|Simulation .* could not be found|gatling(?:\.sh)?: (?:command )?not found).*"
 )
 
@@ -154,17 +151,3 @@ def errors_of(messages: Iterable[tuple[str, int]]) -> dict[str, int]:
     classes["errors_other"] += sum(count for text, count in failed if _STATUS.search(text))
     statuses = sum(count for _, count in messages) - sum(count for _, count in failed)
     return classes | {"errors_status": statuses}
-
-
-GATLING = Form(
-    "gatling",
-    "",
-    parse_gatling,
-    (r"-{4} Global Information -{5,}", r"[^\n]{0,200}No Simulation to run"),
-    ending=Ending(
-        r"={20,}|Please open the following file: .*",
-        section=r"={20,}|Please open",
-        after=r"-{4} Global Inf",
-        name="the rule ====",
-    ),
-)

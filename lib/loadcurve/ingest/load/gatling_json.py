@@ -12,8 +12,6 @@ import math
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import line_of, load_json, value_at
 from loadcurve.ingest.load.gatling import LABEL_QUANTILES, QUANTILES, run_of
 from loadcurve.ingest.parsed import Parsed
@@ -83,12 +81,3 @@ def _numbers(stats: object, text: str) -> tuple[dict, float]:
         "quantiles": {q: of(f"percentiles{i}.total") / 1000 for i, q in enumerate(quantiles, 1)},
     }  # fmt: skip
     return row, rate["ok"]
-
-
-GATLING_STATS = Form(
-    "gatling",
-    "stats",
-    parse_gatling_stats,
-    (r'\A\s*\{(?=[\s\S]{0,2000}?"numberOfRequests"\s*:\s*\{)(?=[\s\S]{0,2000}?"minResponseTime")',),
-    ending=JSON,
-)

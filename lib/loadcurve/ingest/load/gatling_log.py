@@ -19,20 +19,18 @@ from pyarrow import csv as arrow
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.gatling import errors_of
-from loadcurve.ingest.load.samples import TOTALS, categories, summary_of
+from loadcurve.ingest.load.samples import categories, summary_of
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
-_BINARY = lazy_regex(r"\x00{4}[\x00-\x0c]([0-9]{1,2}\.[0-9][\w.-]{0,10})|\x00{5}")
-_INSTANT = lazy_regex(r"[0-9]{13}")
-_END = lazy_regex(r"[0-9]{13}|-[0-9]{19}")  # of a request that never ended: the smallest number
+_BINARY = re.compile(r"\x00{4}[\x00-\x0c]([0-9]{1,2}\.[0-9][\w.-]{0,10})|\x00{5}")
+_INSTANT = re.compile(r"[0-9]{13}")
+_END = re.compile(r"[0-9]{13}|-[0-9]{19}")  # of a request that never ended: the smallest number
 _STATES = ("OK", "KO")
 _OTHERS = ("USER", "GROUP", "RUN", "ERROR", "ASSERTION")
-_RUN = lazy_regex(r"^(?:RUN\t[^\n]*|[^\t\n]*\t[^\t\n]*\tRUN\t[^\n]*)\t([0-9]+\.[0-9][\w.-]*)[ \t]*$", re.MULTILINE)
-_USER = lazy_regex(r"(?:USER\t|[^\t]*\t[^\t]*\tUSER\t).*?\t(START|END)\t(?:[0-9]+\t)?([0-9]{1,18})[ \t]*")
+_RUN = re.compile(r"^(?:RUN\t[^\n]*|[^\t\n]*\t[^\t\n]*\tRUN\t[^\n]*)\t([0-9]+\.[0-9][\w.-]*)[ \t]*$", re.MULTILINE)
+_USER = re.compile(r"(?:USER\t|[^\t]*\t[^\t]*\tUSER\t).*?\t(START|END)\t(?:[0-9]+\t)?([0-9]{1,18})[ \t]*")
 # By the place of OK or KO: the places of the groups, the name, the start and the end.
 _PLACES = {5: (1, 2, 3, 4), 6: (2, 3, 4, 5), 7: (3, 4, 5, 6), 9: (3, 4, 5, 8)}
 
@@ -187,18 +185,3 @@ def _users(text: str) -> int:
         return 0
     steps = np.array(sorted(events))[:, 1]
     return max(0, int(np.cumsum(steps).max()))
-
-
-GATLING_LOG = Form(
-    "gatling",
-    "log",
-    parse_gatling_log,
-    (
-        r"\A\s*(?:(?:ASSERTION|RUN|USER|REQUEST)\t|[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?:RUN|REQUEST)\t)[^\n]*\n",
-        r"\A\x00{4}[\x00-\x0c][0-9]{1,2}\.[0-9]",
-        r"\A\x00{5}[\x01-\x0c][0-9]{1,2}\.[0-9]",
-    ),
-    commas=True,
-    large=True,
-    totals=TOTALS,
-)

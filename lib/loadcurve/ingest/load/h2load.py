@@ -24,50 +24,47 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import SECONDS, real
 
 _N = r"([0-9]{1,18})"
-_FINISHED = lazy_regex(r"finished in (.{1,80}?), (\S{1,24}) req/s, (\S{1,24})")
-_OLD_TIME = lazy_regex(r"(?:([0-9]+) sec, )?(?:([0-9]+) millisec and )?([0-9]+) microsec")
+_FINISHED = re.compile(r"finished in (.{1,80}?), (\S{1,24}) req/s, (\S{1,24})")
+_OLD_TIME = re.compile(r"(?:([0-9]+) sec, )?(?:([0-9]+) millisec and )?([0-9]+) microsec")
 _ONCE = {
-    "requests:": lazy_regex(
+    "requests:": re.compile(
         rf"requests: {_N} total, {_N} started, {_N} done, {_N} succeeded, {_N} failed, {_N} errored(?:, {_N} timeout)?"
     ),
-    "status codes:": lazy_regex(rf"status codes: {_N} 2xx, {_N} 3xx, {_N} 4xx, {_N} 5xx"),
-    "traffic:": lazy_regex(
+    "status codes:": re.compile(rf"status codes: {_N} 2xx, {_N} 3xx, {_N} 4xx, {_N} 5xx"),
+    "traffic:": re.compile(
         r"traffic: (?P<total>\S{1,24})(?: \((?P<all>[0-9]{1,18})\))?(?: bytes)? total, (?P<head>\S{1,24})"
         r"(?: \([0-9]{1,18}\))?(?: bytes)? headers(?: \(space savings (?:[0-9.]{1,9}|-?nan)%\))?,"
         r" (?P<data>\S{1,24})(?: \((?P<body>[0-9]{1,18})\))?(?: bytes)? data"
     ),
-    "UDP datagram": lazy_regex(rf"UDP datagrams?: {_N} sent, {_N} received"),
+    "UDP datagram": re.compile(rf"UDP datagrams?: {_N} sent, {_N} received"),
 }
-_COLUMNS = lazy_regex(r"min\s+max\s+(?:median\s+p95\s+p99\s+)?mean\s+sd\s+\+/- sd")
-_ROW = lazy_regex(r"(time for request|time for connect|time to 1st byte|request|connect|TTFB|req/s)\s*:\s*(.*)")
-_QUIC_ROW = lazy_regex(r"(?:min RTT|smoothed RTT|packets (?:sent|recv|lost)|G[RS]O packets?)\s*:.*")
-_CLIENTS = lazy_regex(rf"spawning thread #[0-9]{{1,6}}: {_N} (?:total client\(s\)|concurrent clients)[.,]\s?(.*)")
-_WARM_UP = lazy_regex(rf"Timing-based test with {_N}s of warm-up time and {_N}s of main duration.*")
-_ASKED = lazy_regex(rf"{_N} total requests")
+_COLUMNS = re.compile(r"min\s+max\s+(?:median\s+p95\s+p99\s+)?mean\s+sd\s+\+/- sd")
+_ROW = re.compile(r"(time for request|time for connect|time to 1st byte|request|connect|TTFB|req/s)\s*:\s*(.*)")
+_QUIC_ROW = re.compile(r"(?:min RTT|smoothed RTT|packets (?:sent|recv|lost)|G[RS]O packets?)\s*:.*")
+_CLIENTS = re.compile(rf"spawning thread #[0-9]{{1,6}}: {_N} (?:total client\(s\)|concurrent clients)[.,]\s?(.*)")
+_WARM_UP = re.compile(rf"Timing-based test with {_N}s of warm-up time and {_N}s of main duration.*")
+_ASKED = re.compile(rf"{_N} total requests")
 _START = "starting benchmark..."
 _WHOLE = ("B/s", "timeout", "errored", "5xx", "data", "%", "received")  # endings of complete lines
-_CHATTER = lazy_regex(
+_CHATTER = re.compile(
     r"progress: .*|Warm-up (?:started|phase) .*|Main benchmark duration .*|Stopped all clients .*|-t: warning: .*"
     r"|Application protocol: .*|TLS Protocol: .*|Cipher: .*|Server Temp Key: .*|Resumption: .*|No protocol negotiated.*"
     r"|Negotiated Group: .*|ALPN.*|Server does not support NPN.*|\. Stopping all clients\..*"
 )
-_FAILURE = lazy_regex(
+_FAILURE = re.compile(
     r"(?:Usage: h2load |.*h2load: (?:command )?not found|-[A-Za-z]: |--[a-z-]+: |invalid URI|no URI|URI .*not|"
     r"Could not resolve|getaddrinfo|Test cannot be run|Options are incompatible|h2load: ).*",
     re.IGNORECASE,
 )
-_TIME = lazy_regex(r"([0-9]{1,12}(?:\.[0-9]{2})?)(us|ms|s)")
-_SIZE = lazy_regex(r"([0-9]{1,18}(?:\.[0-9]{2})?)([KMGT]?)B?")
+_TIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{2})?)(us|ms|s)")
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{2})?)([KMGT]?)B?")
 _STEPS = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 _PHASES = {"time for connect": "connect", "connect": "connect", "time to 1st byte": "first_byte", "TTFB": "first_byte"}
-_LOG = lazy_regex(r"([0-9]{10,18})\t(-?[0-9]{1,3})\t([0-9]{1,12})")
+_LOG = re.compile(r"([0-9]{10,18})\t(-?[0-9]{1,3})\t([0-9]{1,12})")
 
 
 def parse_h2load(text: str) -> Parsed:
@@ -279,24 +276,3 @@ def _time(token: str, cursor: Cursor) -> float:
 def _size(token: str, cursor: Cursor) -> float:
     match = _SIZE.fullmatch(token) or cursor.fail("a size such as 1.20MB", token)
     return float(match[1]) * _STEPS[match[2]]
-
-
-H2LOAD = Form(
-    "h2load",
-    "",
-    parse_h2load,
-    (
-        r"spawning thread #[0-9]+: [0-9]+ (?:total client\(s\)|concurrent clients)",
-        r"finished in [0-9.]+[mu]?s, \S+ req/s",
-        r"finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s",
-        r"Usage: h2load ",
-        r"(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
-    ),
-    ending=Ending(
-        r"req/s[ \t]+:.*%", section=r"(?:req/s|TTFB)[ \t]+:", after=r"finished in ", name="the rates of the clients"
-    ),
-)
-
-H2LOAD_REQUESTS = Form(
-    "h2load", "requests", parse_h2load_log, (r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n",), commas=True
-)

@@ -27,21 +27,18 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import SECONDS, error_counts, real, response_counts, whole
 
 _HEADINGS = (
-    ("summary", lazy_regex(r"Summary:?")),
-    ("histogram", lazy_regex(r"Response time histogram:")),
-    ("latency", lazy_regex(r"(?:Latency|Response time) distribution:")),
-    ("breakdown", lazy_regex(r"Response time (?:histogram|distribution) \([^()]{1,40}\):")),
-    ("phases", lazy_regex(r"Details \(average, fastest, slowest\):?")),
-    ("codes", lazy_regex(r"Status code distribution:")),
-    ("errors", lazy_regex(r"Error distribution:")),
+    ("summary", re.compile(r"Summary:?")),
+    ("histogram", re.compile(r"Response time histogram:")),
+    ("latency", re.compile(r"(?:Latency|Response time) distribution:")),
+    ("breakdown", re.compile(r"Response time (?:histogram|distribution) \([^()]{1,40}\):")),
+    ("phases", re.compile(r"Details \(average, fastest, slowest\):?")),
+    ("codes", re.compile(r"Status code distribution:")),
+    ("errors", re.compile(r"Error distribution:")),
 )
 # Name of a number in the summary → its column; success, name and count show the tool.
 _SUMMARY = {
@@ -50,13 +47,13 @@ _SUMMARY = {
     "total data": "received_body_bytes", "total data received": "received_body_bytes",
     "size/request": "", "response size per request": "", "size/sec": "", "speed index": "",
 }  # fmt: skip
-_FIELD = lazy_regex(r"([A-Za-z][A-Za-z/ ]{2,30}):\s*(.*)")
-_VALUE = lazy_regex(r"(\S{1,40})(?:\s+([A-Za-zµμ]{1,8}))?\.?")
-_CLASS = lazy_regex(r"(\S{1,40})(?:\s+([a-zµμ]{1,4}))?\s+\[(\S{1,20})\]\s*(?:\|.*)?")
-_QUANTILE = lazy_regex(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+([a-zµμ]{1,4})\.?")
-_PHASE = lazy_regex(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
-_CODE = lazy_regex(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
-_ERROR = lazy_regex(r"\[([0-9]{1,18})\]\s+(\S.*)")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z/ ]{2,30}):\s*(.*)")
+_VALUE = re.compile(r"(\S{1,40})(?:\s+([A-Za-zµμ]{1,8}))?\.?")
+_CLASS = re.compile(r"(\S{1,40})(?:\s+([a-zµμ]{1,4}))?\s+\[(\S{1,20})\]\s*(?:\|.*)?")
+_QUANTILE = re.compile(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+([a-zµμ]{1,4})\.?")
+_PHASE = re.compile(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
+_CODE = re.compile(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
+_ERROR = re.compile(r"\[([0-9]{1,18})\]\s+(\S.*)")
 _SHAPES = {"histogram": _CLASS, "latency": _QUANTILE, "phases": _PHASE, "codes": _CODE, "errors": _ERROR}
 _PHASES = {
     "dns+dialup": "connect", "dns-lookup": "dns", "req write": "write", "resp wait": "waiting", "resp read": "read",
@@ -66,7 +63,7 @@ _CSV = {
     "response-time": "latency_s", "DNS+dialup": "connect_s", "DNS": "dns_s", "Request-write": "write_s",
     "Response-delay": "waiting_s", "Response-read": "read_s", "status-code": "status", "offset": "offset_s",
 }  # fmt: skip
-_FAILURE = lazy_regex(
+_FAILURE = re.compile(
     r"(?:Usage: hey |Get .* unsupported protocol|-n cannot be less than -c|.*: (?:command )?not found|"
     r"invalid (?:argument|url|duration)).*",
     re.IGNORECASE,
@@ -346,45 +343,3 @@ def _phases_of(report: dict, run: dict) -> list[dict]:
                 least = most = math.nan
         rows.append({"phase": phase, "mean_s": mean, "min_s": least, "max_s": most})
     return rows
-
-
-_HEY_ENDING = Ending(
-    r"\[\w+\][ \t]+[0-9]+ responses",
-    section=r"(?:Status code|Error) distribution:",
-    after=r"Summary:",
-    name="'Status code distribution:'",
-)
-
-HEY = Form(
-    "hey",
-    "",
-    parse_hey,
-    (
-        r"Summary:?[ \t]*\n\s*Total:",
-        r"(?:Response time histogram|Latency distribution|Status code distribution):[ \t]*$",
-        r"Details \(average, fastest, slowest\)",
-        r"Error distribution:[ \t]*$",
-        r"Usage: hey ",
-        r"(?:[\w./-]{1,40}: ){1,3}hey: (?:command )?not found",
-    ),
-    ending=_HEY_ENDING,
-)
-
-OHA = Form(
-    "oha",
-    "",
-    parse_hey,
-    (r"Summary:[ \t]*\n\s*Success rate:", r"Response time distribution:[ \t]*$"),
-    ending=_HEY_ENDING,
-)
-
-GHZ = Form("ghz", "", parse_hey, (r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",), ending=_HEY_ENDING)
-
-HEY_REQUESTS = Form(
-    "hey",
-    "requests",
-    parse_hey_csv,
-    (r"response-time,DNS\+dialup,DNS,",),
-    commas=True,
-    ending=Ending(r".*,[0-9]+\.[0-9]{4}"),
-)

@@ -20,9 +20,6 @@ import math
 import re
 
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -44,11 +41,11 @@ _LINES = {
     "Errors: total": "Errors: total # client-timo # socket-timo # connrefused # connreset #",
     "Errors: fd-unavail": "Errors: fd-unavail # addrunavail # ftab-full # other #",
 }
-_PATTERNS = {name: lazy_regex(re.escape(line).replace(r"\#", r"(\S{1,24})")) for name, line in _LINES.items()}
+_PATTERNS = {name: re.compile(re.escape(line).replace(r"\#", r"(\S{1,24})")) for name, line in _LINES.items()}
 _COUNTS = ("Reply status:", "Errors: total", "Errors: fd-unavail")
-_COMMAND = lazy_regex(r"httperf --(?:.{1,2000})")
-_OPTION = lazy_regex(r"--(rate|num-calls|num-conns)[= ]([0-9.]{1,18})(?= |$)")
-_FAILURE = lazy_regex(
+_COMMAND = re.compile(r"httperf --(?:.{1,2000})")
+_OPTION = re.compile(r"--(rate|num-calls|num-conns)[= ]([0-9.]{1,18})(?= |$)")
+_FAILURE = re.compile(
     r"httperf(?:\.\S+)?: (?!warning|maximum|\*\*).*|Usage: httperf.*|.*httperf: (?:command )?not found.*"
 )
 _CHATTER = ("httperf: warning", "Maximum connect", "Session ", "Session:")
@@ -152,18 +149,3 @@ def _phases(values: dict[str, list[float]]) -> list[dict]:
         response, transfer = values["Reply time"]
         rows += [{"phase": "waiting", "mean_s": response / 1000}, {"phase": "read", "mean_s": transfer / 1000}]
     return rows
-
-
-HTTPERF = Form(
-    "httperf",
-    "",
-    parse_httperf,
-    (
-        r"httperf --",
-        r"httperf: ",
-        r"Total: connections [0-9]+ requests [0-9]+ replies ",
-        r"Usage: httperf ",
-        r"(?:[\w./-]{1,40}: ){1,3}httperf: (?:command )?not found",
-    ),
-    ending=Ending(section=r"Errors: fd-unavail", after=r"Total: connections ", name="'Errors: fd-unavail'"),
-)

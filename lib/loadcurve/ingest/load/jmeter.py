@@ -14,31 +14,29 @@ import re
 import pandas as pd
 
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
 _LOG = r"(?:[0-9/-]{8,10}[ T][0-9:,.]{8,12} INFO\s+-?\s*\S+: )?"
-_SUMMARY = lazy_regex(
+_SUMMARY = re.compile(
     rf"{_LOG}(\S[^=+\n]{{0,60}}?)\s*([=+])\s+(\S+) in\s+(\S+) =\s+(\S+?)/s"
     r" Avg:\s+(\S+) Min:\s+(\S+) Max:\s+(\S+) Err:\s+(\S+) \((\S+)%\)(.*)"
 )
-_ACTIVE = lazy_regex(r"\s*Active: (\S+) Started: (\S+) Finished: (\S+)")
-_LIKE = lazy_regex(r".* [=+]\s+\S+ in\s+\S+ =.*/s Avg:.*|.* [=+]\s+[0-9]+ in\s+[0-9:.s]{3,12} =.*")
-_START = lazy_regex(r"Starting (?:the|standalone|remote) test (?:on host \S+ )?@ .*\(([0-9]{13})\)")
-_END = lazy_regex(r"(?:Tidying up|\.\.\. end of run).*")
-_STOPPED = lazy_regex(r".*Notifying test listeners of end of test")  # in jmeter.log, before the last summary
-_ANNOUNCED = lazy_regex(
+_ACTIVE = re.compile(r"\s*Active: (\S+) Started: (\S+) Finished: (\S+)")
+_LIKE = re.compile(r".* [=+]\s+\S+ in\s+\S+ =.*/s Avg:.*|.* [=+]\s+[0-9]+ in\s+[0-9:.s]{3,12} =.*")
+_START = re.compile(r"Starting (?:the|standalone|remote) test (?:on host \S+ )?@ .*\(([0-9]{13})\)")
+_END = re.compile(r"(?:Tidying up|\.\.\. end of run).*")
+_STOPPED = re.compile(r".*Notifying test listeners of end of test")  # in jmeter.log, before the last summary
+_ANNOUNCED = re.compile(
     r"Creating summariser <.*|Created the tree successfully using .*|Waiting for possible .*|Starting remote engines"
     r"|Remote engines have been started.*|Configuring remote engine: .*|Using local port: .*|(?:WARN|INFO|ERROR)[: ].*"
     r"|[0-9/-]{8,10}[ T][0-9:,.]{8,12} (?:INFO|WARN|DEBUG).*|=+|-+|.*jmeter.*"
 )
-_FAILURE = lazy_regex(
+_FAILURE = re.compile(
     r"(?:Error in NonGUIDriver|An error occurred: |Could not open |.*jmeter: (?:command )?not found).*"
 )
-_CLOCK = lazy_regex(r"([0-9]{1,6}):([0-5][0-9]):([0-5][0-9])|([0-9]{1,9}(?:\.[0-9]{1,3})?)s")
-_WHOLE = lazy_regex(r".*%\)|.*Finished: [0-9]+")
+_CLOCK = re.compile(r"([0-9]{1,6}):([0-5][0-9]):([0-5][0-9])|([0-9]{1,9}(?:\.[0-9]{1,3})?)s")
+_WHOLE = re.compile(r".*%\)|.*Finished: [0-9]+")
 
 
 def parse_jmeter(text: str) -> Parsed:
@@ -118,16 +116,3 @@ def _milliseconds(token: str, cursor: Cursor) -> float:
     """Seconds; JMeter prints the largest and the smallest whole number before the first sample."""
     value = int(whole(token.removeprefix("-"), cursor.number, "a time in ms")) if len(token) < 19 else 2**63
     return math.nan if value >= 10**15 or token.startswith("-") else value / 1000.0
-
-
-JMETER = Form(
-    "jmeter",
-    "",
-    parse_jmeter,
-    (
-        rf"{_LOG}[\w<][\w <>.-]{{0,59}}[=+]\s+[0-9]+ in\s+[0-9:.s]+ =\s+[0-9.]+/s Avg:",
-        r"Creating summariser <",
-        r"Error in NonGUIDriver ",
-    ),
-    totals=("runs",),
-)

@@ -10,8 +10,6 @@ others; they are interpolated, of the last 20,000 samples of each label (``jmete
 """
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at, numbers_at
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -70,12 +68,3 @@ def _row(document: dict, name: str, text: str) -> tuple[dict, list[dict]]:
     times = {q: number_at(document, path, part, required=False) / 1000 for q, path in _QUANTILES.items()}
     latency = [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]
     return row | {f"latency_{_NAMES[q]}_s": t for q, t in times.items()}, latency
-
-
-JMETER_STATISTICS = Form(
-    "jmeter",
-    "statistics",
-    parse_jmeter_statistics,
-    (r'\A\s*\{(?=[\s\S]{0,2000}?"sampleCount")(?=[\s\S]{0,4000}?"pct1ResTime")',),
-    ending=JSON,
-)

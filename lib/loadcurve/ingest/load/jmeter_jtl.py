@@ -25,10 +25,7 @@ from pyarrow import csv as arrow
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.jmeter_samples import is_garbled_status, parsed_samples
-from loadcurve.ingest.load.samples import TOTALS
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -38,7 +35,7 @@ _WORDS = ("label", "responseCode", "responseMessage", "failureMessage", "threadN
 _OTHERS = ("dataType", "grpThreads", "Filename", "Encoding", "ErrorCount", "Hostname")
 _NAME = rf"\"?(?:{'|'.join((*_NUMBERS, *_WORDS, *_OTHERS))})\"?"
 _DELIMITER = r"[,;\t|^:]"
-_HEADER = lazy_regex(rf"[ \t]*(?=[^\n]*\belapsed\b){_NAME}({_DELIMITER})[^\n]*")
+_HEADER = re.compile(rf"[ \t]*(?=[^\n]*\belapsed\b){_NAME}({_DELIMITER})[^\n]*")
 _FIRST = ("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName")
 # Columns after `success` of a file without header, by their number; those of each version's default, or with some off.
 _TAILS = {
@@ -51,8 +48,8 @@ _TAILS = {
     8: ("failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "Latency", "IdleTime", "Connect"),
     9: ("failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL", "Latency", "IdleTime", "Connect"),
 }
-_WHOLE = lazy_regex(r"[ \t]*-?[0-9]{1,18}[ \t]*")
-_INSTANT = lazy_regex(
+_WHOLE = re.compile(r"[ \t]*-?[0-9]{1,18}[ \t]*")
+_INSTANT = re.compile(
     r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,6})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
 _PROSE = 6  # commas in a line that is no row
@@ -254,17 +251,3 @@ def _check(texts: dict, numbers: dict[str, np.ndarray], body: str, line: int) ->
         row = int(np.argmax(wrong))
         rows = body.split("\n", row + 1)
         raise ParseError(line + row, said, rows[row] if row < len(rows) else "")
-
-
-JMETER_JTL = Form(
-    "jmeter",
-    "jtl",
-    parse_jtl,
-    (
-        rf"\A(?:[^,;\t|^\n]{{0,200}}\n){{0,5}}[ \t]*(?=[^\n]*\belapsed\b){_NAME}{_DELIMITER}[^\n]*\n",
-        rf"\A\s*(?:[0-9]{{13}}|{_INSTANT.pattern}){_DELIMITER}[0-9]{{1,12}}{_DELIMITER}[^\n]*{_DELIMITER}(?:true|false){_DELIMITER}",
-    ),
-    commas=True,
-    large=True,
-    totals=TOTALS,
-)

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.samples import categories, summary_of
 from loadcurve.ingest.parsed import Parsed
 
-_TRANSACTION = lazy_regex(r"Number of samples in transaction : ([0-9]{1,9}), number of failing samples : [0-9]{1,9}")
-_SUB = lazy_regex(r"(.*)-[0-9]{1,5}", re.DOTALL)
+_TRANSACTION = re.compile(r"Number of samples in transaction : ([0-9]{1,9}), number of failing samples : [0-9]{1,9}")
+_SUB = re.compile(r"(.*)-[0-9]{1,5}", re.DOTALL)
 _NEIGHBOURS = 20_000  # rows: samples of one transaction are written within so many of each other
 _TRIED = 20  # transactions of each label
 _MS = 1000.0

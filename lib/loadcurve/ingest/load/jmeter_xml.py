@@ -12,22 +12,18 @@ from xml.parsers import expat
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.jmeter_samples import is_garbled_status, is_transaction, parsed_samples
-from loadcurve.ingest.load.samples import TOTALS
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_BEGINNING = lazy_regex(r"<\?xml[^>]{0,200}\?>|<!DOCTYPE|<testResults")
+_BEGINNING = re.compile(r"<\?xml[^>]{0,200}\?>|<!DOCTYPE|<testResults")
 _SAMPLES = ("httpSample", "sample")
 # Attribute → JMeter's name of the column in CSV.
 _NUMBERS = {"t": "elapsed", "lt": "Latency", "ct": "Connect", "ts": "timeStamp", "by": "bytes", "sby": "sentBytes",
             "na": "allThreads", "it": "IdleTime", "sc": "SampleCount"}  # fmt: skip
 _TEXTS = {"lb": "label", "rc": "responseCode", "rm": "responseMessage", "tn": "threadName"}
 _INSIDE = {"failureMessage": "failureMessage", "java.net.URL": "URL"}
-_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 _AT_END = ("no element found", "unclosed token", "unclosed CDATA section", "partial character")
 
 
@@ -133,14 +129,3 @@ def _tables(rows: list[dict], warnings: list[str]) -> Parsed:
         if values:
             texts[name] = (codes, list(values))
     return parsed_samples(texts, numbers, np.array([row["passed"] for row in rows]), warnings)
-
-
-JMETER_XML = Form(
-    "jmeter",
-    "jtl-xml",
-    parse_jtl_xml,
-    (r"\A(?:[^<\n]{0,200}\n){0,5}\s*(?:<\?xml[^>]{0,200}\?>\s*)?<testResults",),
-    commas=True,
-    ending=Ending(r"</testResults>"),
-    totals=TOTALS,
-)

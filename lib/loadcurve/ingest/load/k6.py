@@ -24,10 +24,9 @@ Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/s
 """
 
 import math
+import re
 
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import go_time_s, real, whole
@@ -38,21 +37,21 @@ PHASES = {
     "http_req_sending": "write", "http_req_waiting": "waiting", "http_req_receiving": "read",
 }  # fmt: skip
 _STATISTICS = {"avg": "mean_s", "min": "min_s", "med": "median_s", "max": "max_s"}
-_METRIC = lazy_regex(r"(?:[✓✗] )?\s*([a-z][a-z0-9_]{1,60})\.{0,120}:\s+(\S.{0,2000})")
-_METRIC_LIKE = lazy_regex(
+_METRIC = re.compile(r"(?:[✓✗] )?\s*([a-z][a-z0-9_]{1,60})\.{0,120}:\s+(\S.{0,2000})")
+_METRIC_LIKE = re.compile(
     r"(?:[✓✗] )?\s*"
     r"(http_req(?:s|_[a-z_]+)|data_received|data_sent|vus|vus_max|iterations|iteration_duration)\.{2,120}(:?)"
 )
-_TREND = lazy_regex(r"(avg|min|med|max|count|sum|p\((?:[0-9]{1,2}(?:\.[0-9]{1,9})?|100)\))=\s*([^\s,=]{1,40}),?")
-_OLD_RATE = lazy_regex(r"(\S{1,12})%(?:\s+✓\s+([0-9]{1,18})\s+✗\s+([0-9]{1,18}))?")
-_NEW_RATE = lazy_regex(r"(\S{1,12})%\s+([0-9]{1,18}) out of ([0-9]{1,18})")
-_COUNTER = lazy_regex(r"([0-9]{1,18})\s+\(?([0-9.]{1,30})/s\)?")
-_DATA = lazy_regex(r"(-?[0-9.]{1,12}) ([kMGTP]?B)\s+(-?[0-9.]{1,12}) ([kMGTP]?B)/s")
-_GAUGE = lazy_regex(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?")
-_BLOCK = lazy_regex(r"█ ([A-Z][A-Za-z ]{1,80}+)(?::.*)?")
-_USERS = lazy_regex(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
-_SCENARIO = lazy_regex(r"\* \S{1,200}: (?:(\S{1,20}) iterations/s for )?.*")
-_FAILURE = lazy_regex(
+_TREND = re.compile(r"(avg|min|med|max|count|sum|p\((?:[0-9]{1,2}(?:\.[0-9]{1,9})?|100)\))=\s*([^\s,=]{1,40}),?")
+_OLD_RATE = re.compile(r"(\S{1,12})%(?:\s+✓\s+([0-9]{1,18})\s+✗\s+([0-9]{1,18}))?")
+_NEW_RATE = re.compile(r"(\S{1,12})%\s+([0-9]{1,18}) out of ([0-9]{1,18})")
+_COUNTER = re.compile(r"([0-9]{1,18})\s+\(?([0-9.]{1,30})/s\)?")
+_DATA = re.compile(r"(-?[0-9.]{1,12}) ([kMGTP]?B)\s+(-?[0-9.]{1,12}) ([kMGTP]?B)/s")
+_GAUGE = re.compile(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?")
+_BLOCK = re.compile(r"█ ([A-Z][A-Za-z ]{1,80}+)(?::.*)?")
+_USERS = re.compile(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
+_SCENARIO = re.compile(r"\* \S{1,200}: (?:(\S{1,20}) iterations/s for )?.*")
+_FAILURE = re.compile(
     r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"
 )
 _SHAPES = {
@@ -216,16 +215,3 @@ def rows_of(
     run |= {"percentile_estimator": "linear interpolation at p * (n - 1)"}
     run |= {"latency_corrected": False, "latency_origin": "measured"}
     return {"runs": [run], "latency": quantiles, "phases": phases}
-
-
-K6 = Form(
-    "k6",
-    "",
-    parse_k6,
-    (
-        r"(?:[✓✗][ \t]{1,9})?(?:http_req(?:s|_[a-z_]+)|data_received|data_sent)\.{2,120}:",
-        r"█ TOTAL RESULTS",
-        r"execution: (?:local|cloud)[ \t]*$",
-        r"(?:[\w./-]{1,40}: ){1,3}k6: (?:command )?not found",
-    ),
-)

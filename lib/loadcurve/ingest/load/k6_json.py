@@ -6,18 +6,16 @@ k6 0.26 to 1.x, the argument of ``handleSummary`` (0.30 on), and the machine-rea
 """
 
 import math
+import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, number_at, number_of, value_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.k6 import TABLES, rows_of
 from loadcurve.ingest.parsed import Parsed
 
-_STATISTIC = lazy_regex(r"avg|min|med|max|count|sum|p\(([0-9]{1,2}(?:\.[0-9]{1,9})?|100)\)")
+_STATISTIC = re.compile(r"avg|min|med|max|count|sum|p\(([0-9]{1,2}(?:\.[0-9]{1,9})?|100)\)")
 _OTHER_KEYS = ("thresholds", "type", "contains", "name", "tainted", "thresholdResults")
 _COUNTER_KEYS = ("count", "rate", "passes", "fails", "value", "matches", "total")
 
@@ -79,17 +77,3 @@ def _values(name: str, metric: Mapping, text: str) -> dict[str, float]:
         if key in numbers and not (0 <= numbers[key] < 1e18 and numbers[key] == int(numbers[key])):
             raise ParseError(line_of(f"metrics.{name}.{key}", text), "a whole number", str(numbers[key]))
     return numbers
-
-
-K6_JSON = Form(
-    "k6",
-    "json",
-    parse_k6_json,
-    (
-        (
-            r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
-            r'|testRunDurationMs"))'
-        ),
-    ),
-    ending=JSON,
-)

@@ -11,36 +11,33 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, real, whole
 
 _MISSING = ("N/A", "", "None")
 _NAMED = {0.5: "median", 0.9: "p90", 0.95: "p95", 0.99: "p99"}
-_PERCENT = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%?")
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%?")
 ESTIMATOR = "of response times rounded to two significant digits from 100 ms on, to whole ms below"
 TOTAL_NAMES = ("Aggregated", "Total")
-_HEADING = lazy_regex(
+_HEADING = re.compile(
     r"(Type\s+)?Name\s+# reqs\s+# fails\s*\|?\s+Avg\s+Min\s+Max\s*\|?\s+Med(?:ian)?\s*\|?\s+req/s(\s+failures/s)?"
 )
-_ROW = lazy_regex(
+_ROW = re.compile(
     r"(.*?\S)\s+([0-9x]{1,18})\s+([0-9x]{1,18})\(([^()\s]{1,12})%\)\s*\|?\s*"
     r"(?:([0-9x]{1,18})\s+([0-9x]{1,18})\s+([0-9x]{1,18})\s*\|?\s+([0-9x]{1,18})\s*\|?\s+)?([0-9.x]{1,20})(?:\s+([0-9.x]{1,20}))?"
 )
-_LIKE = lazy_regex(r".*\s\S{1,18}\([0-9.x]+%\).*")
-_PERCENTILES = lazy_regex(r"(?:Type\s+)?Name\s+(?:# reqs\s+)?((?:[0-9.]+%\s+)+[0-9.]+%)(?:\s+# reqs)?")
-_ERROR = lazy_regex(r"([0-9]{1,18})\s+(\S.*)")
-_USERS = lazy_regex(
+_LIKE = re.compile(r".*\s\S{1,18}\([0-9.x]+%\).*")
+_PERCENTILES = re.compile(r"(?:Type\s+)?Name\s+(?:# reqs\s+)?((?:[0-9.]+%\s+)+[0-9.]+%)(?:\s+# reqs)?")
+_ERROR = re.compile(r"([0-9]{1,18})\s+(\S.*)")
+_USERS = re.compile(
     r"\[[0-9: ,-]+\] .*(?:\(([0-9]{1,9}) total users\)|Ramping to ([0-9]{1,9}) users at .*"
     r"|Hatching and swarming ([0-9]{1,9}) (?:clients|users) at .*)"
 )
-_STATUS = lazy_regex(r"HTTPError\(['\"][45][0-9]{2} ")
-_RULE = lazy_regex(r"[-|]{10,}")
+_STATUS = re.compile(r"HTTPError\(['\"][45][0-9]{2} ")
+_RULE = re.compile(r"[-|]{10,}")
 _SECTION = r"Response time percentiles|Percentage of the requests completed within"
-_LOG = lazy_regex(r"\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,]{8,12}\] .*")
-_FAILURE = lazy_regex(
+_LOG = re.compile(r"\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,]{8,12}\] .*")
+_FAILURE = re.compile(
     r".*locust: (?:command )?not found|Could not find .*locustfile.*|.*ERROR/locust\.main: .*"
     r"|No (?:User|Locust) class found!.*"
 )
@@ -220,16 +217,3 @@ def run_row(known: dict, failures_per_s: float) -> dict:
 def latency_rows(times: dict[float, float]) -> list[dict]:
     """Rows of `latency`."""
     return [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]
-
-
-LOCUST = Form(
-    "locust",
-    "",
-    parse_locust,
-    (
-        r"(?:Type\s+)?Name\s+# reqs\s+# fails",
-        r"\[[0-9-]{10} [0-9:,]{8,12}\] [^\n]{1,80}/INFO/locust\.main: ",
-    ),
-    ending=Ending(section=_SECTION, after=r"(?:Type\s+)?Name\s+# reqs\s+# fails", name="the table of percentiles"),
-    totals=("runs", "latency", "labels"),
-)

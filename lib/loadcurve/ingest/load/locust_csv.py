@@ -20,9 +20,7 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import instant
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.locust import (
     counts,
     is_percentage,
@@ -39,7 +37,7 @@ from loadcurve.ingest.report_text import nothing_in, real, whole
 
 _TIMES = {"mean": "average response time", "min": "min response time", "max": "max response time"}
 _COUNTS = ("total request count", "total failure count", "user count", "# requests", "# failures")
-_EPOCH = lazy_regex(r"[0-9]{10}")
+_EPOCH = re.compile(r"[0-9]{10}")
 _TEXTS = ("timestamp", "type", "method", "name")
 _PER_S = ("requests/s", "failures/s", "requests failed/s")
 
@@ -195,41 +193,3 @@ def _value(name: str, token: str, line: int) -> tuple[float, str]:
     if name.endswith("content size"):
         return real(token, line, "a size"), "bytes"
     return seconds(token, line), "s"
-
-
-_Q = r"\"?"
-LOCUST_STATS = Form(
-    "locust",
-    "stats",
-    parse_locust_stats,
-    (rf"\A\s*{_Q}(?:Type|Method){_Q},{_Q}Name{_Q},{_Q}(?:Request Count|# requests){_Q},",),
-    commas=True,
-    totals=("runs", "latency"),
-)
-
-LOCUST_DISTRIBUTION = Form(
-    "locust",
-    "distribution",
-    parse_locust_distribution,
-    (rf"\A\s*{_Q}Name{_Q},{_Q}# requests{_Q},{_Q}50%",),
-    commas=True,
-)
-
-LOCUST_HISTORY = Form(
-    "locust",
-    "history",
-    parse_locust_history,
-    (rf"\A\s*{_Q}(?:Timestamp{_Q},{_Q}User Count|Name{_Q},{_Q}Timestamp|Type{_Q},{_Q}Name{_Q},{_Q}Timestamp){_Q},",),
-    commas=True,
-)
-
-LOCUST_ERRORS = Form(
-    "locust",
-    "errors",
-    parse_locust_failures,
-    (
-        rf"\A\s*{_Q}Method{_Q},{_Q}Name{_Q},{_Q}Error{_Q},{_Q}Occurrences",
-        rf"\A\s*{_Q}Count{_Q},{_Q}Message{_Q},{_Q}Traceback{_Q}",
-    ),
-    commas=True,
-)

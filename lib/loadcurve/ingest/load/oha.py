@@ -15,20 +15,18 @@ Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``)
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import counts_at, each_json, line_of, mapping_at, number_at, number_of, numbers_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.hey import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
 
-_PERCENTILE = lazy_regex(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
-_REAL = lazy_regex(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+_PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
+_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 _TIMES = {
     "latency_mean_s": "summary.average", "latency_min_s": "summary.fastest", "latency_max_s": "summary.slowest",
 }  # fmt: skip
@@ -140,14 +138,3 @@ def _phases(document: object, text: str) -> list[dict]:
             paths = {column: f"details.{key}.{name}" for column, name in names.items()}
             rows.append({"phase": phase, **numbers_at(document, paths, text, required=False)})
     return rows
-
-
-OHA_REQUESTS = Form("oha", "requests", parse_oha_csv, (r"request-start,DNS,DNS\+dialup,",), commas=True)
-
-OHA_JSON = Form(
-    "oha",
-    "json",
-    parse_oha_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:latencyPercentiles|responseTimeHistogram)"\s*:)',),
-    ending=JSON,
-)

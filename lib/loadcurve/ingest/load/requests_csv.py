@@ -2,16 +2,16 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_REAL = lazy_regex(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 # hey writes four decimals: a last value that has them is whole, also without a newline after it.
-_FOUR_DECIMALS = lazy_regex(r"\.[0-9]{4}$")
+_FOUR_DECIMALS = re.compile(r"\.[0-9]{4}$")
 
 
 def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Parsed:

@@ -18,9 +18,6 @@ import math
 import re
 
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -37,15 +34,15 @@ _COUNTS = {
     "Failed transactions": "requests_failed",
 }  # fmt: skip
 _OPTIONAL = "HTTP OK received"
-_FIELD = lazy_regex(
+_FIELD = re.compile(
     r'[{]?\s*+"?([A-Z][A-Za-z ]{8,22}|[a-z_]{10,24}|HTTP OK received|http_ok_received)"?\s*+'
     r":\s*+([0-9.]{1,24}|-?nan|-?inf)"
     r"(?:\s*+([A-Za-z%/]{1,9}))?\s*+,?\s*+(?:(?://|#|<).{0,200})?"
 )
 _WHOLE = ("hits", "secs", "MB", "sec", "%", "ms")  # endings of complete lines
-_USERS = lazy_regex(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
-_VERSION = lazy_regex(r"\*\* SIEGE (\S{1,20})")
-_FAILURE = lazy_regex(
+_USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
+_VERSION = re.compile(r"\*\* SIEGE (\S{1,20})")
+_FAILURE = re.compile(
     r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: (?:command )?not found|Usage: siege|ERROR: ).*", re.IGNORECASE
 )
 _MEGABYTE = 1024.0**2
@@ -146,22 +143,3 @@ def _check(run: dict, fields: dict, warnings: list[str]) -> None:
     if "requests" in run and abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:  # not of NaN
         line = fields["Transaction rate"][2]
         warnings.append(f"line {line}: {rate:g} per second for {duration:g} s is not {run['requests']} in all")
-
-
-SIEGE = Form(
-    "siege",
-    "",
-    parse_siege,
-    (
-        r"Transactions:\s+[0-9]+(?:\s+hits)?",
-        r'(?:\{\s*)?"transactions":\s',
-        r"\*\* SIEGE [0-9]",
-        r"(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found",
-    ),
-    ending=Ending(
-        r"Shortest transaction:[ \t]+[0-9]+[.,][0-9]{2}|\}",
-        section=r"Shortest transaction:|\}",
-        after=r"Transaction rate:|\"transaction_rate\"",
-        name="'Shortest transaction'",
-    ),
-)

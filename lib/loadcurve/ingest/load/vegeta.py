@@ -21,26 +21,23 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import go_time_s, real, response_counts, whole
 
-_ROW = lazy_regex(
+_ROW = re.compile(
     r"(Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\[([a-z0-9, :]{1,60})\]\s+(\S.{0,4000})"
 )
-_ROW_LIKE = lazy_regex(r"(?:Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\[")
-_ERRORS = lazy_regex(r"Error Set:(.*)")
-_HIST = lazy_regex(r"Bucket\s+#\s+%\s+Histogram")
-_CLASS = lazy_regex(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
-_HDR = lazy_regex(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
+_ROW_LIKE = re.compile(r"(?:Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\[")
+_ERRORS = re.compile(r"Error Set:(.*)")
+_HIST = re.compile(r"Bucket\s+#\s+%\s+Histogram")
+_CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
+_HDR = re.compile(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
 _EXPECTED_CLASS = "a class such as '[2ms,   4ms]   5505  29.92%  ####'"
 _EXPECTED_ROW = "a value, a percentile, a count and a number"
-_HDR_ROW = lazy_regex(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
+_HDR_ROW = re.compile(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
 # Last lines that are complete without a newline: a row does not end in its count, and hdrplot writes six decimals.
-_WHOLE = lazy_regex(r"Error Set:.*|\[.*%(?:\s+#+)?|[0-9.]+\s+[01]\.[0-9]+\s+[0-9]+\s+[0-9]+\.[0-9]{6}")
-_FAILURE = lazy_regex(
+_WHOLE = re.compile(r"Error Set:.*|\[.*%(?:\s+#+)?|[0-9.]+\s+[01]\.[0-9]+\s+[0-9]+\s+[0-9]+\.[0-9]{6}")
+_FAILURE = re.compile(
     r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: (?:command )?not|Error decoding"
     r"|no targets|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode)).*"
 )
@@ -265,25 +262,3 @@ def _take_quantile(report: dict, match: re.Match[str], cursor: Cursor) -> None:
     if quantile < before["quantile"] or row["responses"] < before["responses"]:
         cursor.fail("percentiles and counts that do not fall")
     report["hdr"].append(row | {"corrected": False})
-
-
-VEGETA = Form(
-    "vegeta",
-    "",
-    parse_vegeta,
-    (
-        r"Requests\s+\[total",
-        r"Duration\s+\[total, attack",
-        r"Latencies\s+\[m",
-        r"Bucket\s+#\s+%\s+Histogram",
-        r"Value\(ms\)\s+Percentile\s+TotalCount",
-        r"Usage: vegeta ",
-        r"(?:[\w./-]{1,40}: ){1,3}vegeta: (?:command )?not found",
-    ),
-    ending=Ending(
-        r"\[.*%(?:[ \t]+#+)?|[0-9.]+[ \t]+[01]\.[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9]{6}",
-        section=r"Error Set:",
-        after=r"Requests\s+\[total",
-        name="'Error Set:'",
-    ),
-)

@@ -6,12 +6,11 @@ are as in `vegeta` (``lib/metrics.go``).
 """
 
 import math
+import re
 from itertools import pairwise
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import (
     counts_at,
     each_json,
@@ -23,7 +22,6 @@ from loadcurve.ingest.json_text import (
     numbers_at,
     value_at,
 )
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
 
@@ -31,7 +29,7 @@ _EXPECTED = "JSON of vegeta report"
 _TIMES = {"latency_mean_s": "latencies.mean", "latency_min_s": "latencies.min", "total_s": "latencies.total"}
 _KNOWN = {"total", "mean", "min", "max"}
 _NS = 1e9  # in a second
-_PERCENTILE = lazy_regex(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
+_PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 
 
 def parse_vegeta_json(text: str) -> Parsed:
@@ -116,12 +114,3 @@ def _classes(document: object, text: str) -> list[dict]:
     for row, after in pairwise(rows):
         row["upper_s"] = after["lower_s"]
     return rows
-
-
-VEGETA_JSON = Form(
-    "vegeta",
-    "json",
-    parse_vegeta_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',),
-    ending=JSON,
-)

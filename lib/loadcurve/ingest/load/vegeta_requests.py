@@ -18,16 +18,13 @@ from pyarrow import csv as arrow_csv
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.tables.declared import ARROW_TEXT
 
-_INTEGER = lazy_regex(r"[0-9]{1,18}")
-_INSTANT = lazy_regex(r"[0-9]{18,19}")
-_QUOTED = lazy_regex(r'(?:(?<=,)|^)"[^"\n]*(?:""[^"\n]*)*"(?=,|$)', re.MULTILINE)
+_INTEGER = re.compile(r"[0-9]{1,18}")
+_INSTANT = re.compile(r"[0-9]{18,19}")
+_QUOTED = re.compile(r'(?:(?<=,)|^)"[^"\n]*(?:""[^"\n]*)*"(?=,|$)', re.MULTILINE)
 _COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
 _NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
 _WIDTHS = (6, 7, 8, 9, 11, 12)
@@ -191,21 +188,3 @@ def _table(table: pd.DataFrame, warnings: list[str]) -> Parsed:
 
 def _cut(text: str, rest: str) -> str:
     return f"line {text.count(chr(10)) + 1}: the text ends inside a line, which is left out: {rest[:60]!r}"
-
-
-VEGETA_REQUESTS_JSON = Form(
-    "vegeta",
-    "requests-json",
-    parse_vegeta_jsonl,
-    (r'\A\s*\{(?=[^\n]{0,4000}?"timestamp"\s*:)(?=[^\n]{0,4000}?"latency"\s*:\s*[0-9])',),
-    commas=True,
-    ending=JSON,
-)
-
-VEGETA_REQUESTS = Form(
-    "vegeta",
-    "requests",
-    parse_vegeta_csv,
-    (r"\A\s*[0-9]{19},[0-9]{1,3},[0-9]{1,18},[0-9]{1,18},[0-9]{1,18},",),
-    commas=True,
-)

@@ -24,33 +24,30 @@ from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder, integer_at, number_at, optional_integer_at, value_at
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
 _N = r"[0-9]{1,18}"
-_BANNER = lazy_regex(r"weighttp(?: ([0-9]\S{0,30}))? - a? ?(?:lightweight|simple).*")
-_VERSION = lazy_regex(r"version: +(\S{1,30})")
-_THREAD = lazy_regex(rf"spawning thread #[0-9]{{1,9}}: ({_N}) concurrent requests, ({_N}) total requests")
+_BANNER = re.compile(r"weighttp(?: ([0-9]\S{0,30}))? - a? ?(?:lightweight|simple).*")
+_VERSION = re.compile(r"version: +(\S{1,30})")
+_THREAD = re.compile(rf"spawning thread #[0-9]{{1,9}}: ({_N}) concurrent requests, ({_N}) total requests")
 # The lines of a result of 0.3 or 0.4 in their order: how each begins, and the whole line.  A group's name is its
 # column, or what the number is called below.
 _RESULT = {
-    "finished in": lazy_regex(
+    "finished in": re.compile(
         r"finished in (?P<s>[0-9]{1,9}) sec, (?P<ms>[0-9]{1,3}) millisec and (?P<us>[0-9]{1,3}) microsec"
         rf", (?P<rate>{_N}) req/s, (?P<kilobytes>{_N}) kbyte/s"
     ),
-    "requests:": lazy_regex(
+    "requests:": re.compile(
         rf"requests: (?P<requests_asked>{_N}) total, (?P<requests_started>{_N}) started, (?P<requests>{_N}) done"
         rf", (?P<requests_succeeded>{_N}) succeeded, (?P<requests_failed>{_N}) failed, (?P<errors_other>{_N}) errored"
     ),
-    "status codes:": lazy_regex(
+    "status codes:": re.compile(
         rf"status codes: (?P<responses_2xx>{_N}) 2xx, (?P<responses_3xx>{_N}) 3xx, (?P<responses_4xx>{_N}) 4xx"
         rf", (?P<responses_5xx>{_N}) 5xx"
     ),
-    "traffic:": lazy_regex(
+    "traffic:": re.compile(
         rf"traffic: (?P<received_bytes>{_N}) bytes total, (?P<header_bytes>{_N}) bytes (?:http|headers)"
         rf", (?P<received_body_bytes>{_N}) bytes (?:data|body)"
     ),
@@ -75,16 +72,16 @@ _KNOWN = {*_PATHS.values(), *_OPTIONAL.values(), _ELAPSED} | {
 }
 _PARTS = {path.partition(".")[0] for path in _KNOWN if "." in path}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-_RANK = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
+_RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
 
-_FINISHED = lazy_regex(r"finished in [0-9.]+ sec,")
-_ERROR = lazy_regex(r"error: .{1,300}")
-_CLOSED = lazy_regex(r".*(?:_count| > 0| files| refused| peer| timed out| arguments|[^:] \([0-9]+\))")  # ends of errors
-_USAGE = lazy_regex(r"weighttp <options> <ur[il]>", re.IGNORECASE)
-_CALL = lazy_regex(r"error: (socket|connect|read|write)\(\) failed")
+_FINISHED = re.compile(r"finished in [0-9.]+ sec,")
+_ERROR = re.compile(r"error: .{1,300}")
+_CLOSED = re.compile(r".*(?:_count| > 0| files| refused| peer| timed out| arguments|[^:] \([0-9]+\))")  # ends of errors
+_USAGE = re.compile(r"weighttp <options> <ur[il]>", re.IGNORECASE)
+_CALL = re.compile(r"error: (socket|connect|read|write)\(\) failed")
 _COLUMN = {"socket": "errors_connect", "connect": "errors_connect", "read": "errors_read", "write": "errors_write"}
-_CHATTER = lazy_regex(r"progress: *[0-9]{1,3}% done|starting benchmark\.*|build-date: .*|example:.*|weighttpd? -.*")
-_COMMAND = lazy_regex(r"\bweighttp\b.{1,500}? -c *([0-9]{1,9})(?![0-9])")
+_CHATTER = re.compile(r"progress: *[0-9]{1,3}% done|starting benchmark\.*|build-date: .*|example:.*|weighttpd? -.*")
+_COMMAND = re.compile(r"\bweighttp\b.{1,500}? -c *([0-9]{1,9})(?![0-9])")
 _EXACT = 1000  # from here on, a whole number of requests per second is exact to 0.1 %
 
 
@@ -336,23 +333,3 @@ def _finish(run: Run, row: dict, warnings: list[str]) -> None:
         warnings.append(f"line {run.latest}: not one byte was received; the rate is that of failures")
     elif "latency_origin" not in row and row.get("connections") and row["throughput_rps"]:
         row |= {"latency_mean_s": row["connections"] / row["throughput_rps"], "latency_origin": "derived (N/X)"}
-
-
-WEIGHTTP = Form(
-    "weighttp",
-    "",
-    parse_weighttp,
-    (
-        r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)",
-        r"weighttp <options> ",
-        r"spawning thread #[0-9]+: [0-9]+ concurrent requests",
-        r"finished in [0-9]+ sec,",
-        r"\{\s*\"reqs_per_sec\"",
-        r"error: (?:socket|connect|read|write)\(\) failed: ",
-        (
-            r"error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname"
-            r"|no ssl support)"
-        ),
-    ),
-    ending=Ending(r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"requests: [0-9]", name="'traffic:'"),
-)

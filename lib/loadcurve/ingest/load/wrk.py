@@ -29,9 +29,6 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.wrk_runs import Distribution, Heading, Report, number, paired, rows_of
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -88,19 +85,19 @@ _LINES = {
         "'N requests in T, S read'",
     ),
 }
-_KIND = lazy_regex("|".join(f"(?P<{kind}>{begins})" for kind, (begins, _, _) in _LINES.items()))
-_PATTERNS = {kind: lazy_regex(pattern) for kind, (_, pattern, _) in _LINES.items()}
+_KIND = re.compile("|".join(f"(?P<{kind}>{begins})" for kind, (begins, _, _) in _LINES.items()))
+_PATTERNS = {kind: re.compile(pattern) for kind, (_, pattern, _) in _LINES.items()}
 _LONGEST = 4096  # characters; wrk prints no longer line
-_DURATION = lazy_regex(r"([0-9]{1,9})([smh])")
+_DURATION = re.compile(r"([0-9]{1,9})([smh])")
 
-_VERSION = lazy_regex(r"wrk (\S+) \[\w+\] Copyright .*")
+_VERSION = re.compile(r"wrk (\S+) \[\w+\] Copyright .*")
 # Other tools copied wrk's heading: autocannon and go-wrk (the line after it distinguishes them).
-_LOOK_ALIKE = lazy_regex(r"[0-9]+ connections\b.*|[0-9]+ goroutine\(s\) running.*")
+_LOOK_ALIKE = re.compile(r"[0-9]+ connections\b.*|[0-9]+ goroutine\(s\) running.*")
 # DeathStarBench's wrk2 writes these while it runs, once for each connection.
-_CHATTER = lazy_regex(r"reconnect_socket|script_want_response|filename \S+")
+_CHATTER = re.compile(r"reconnect_socket|script_want_response|filename \S+")
 _USAGE = "Usage: wrk <options> <url>"
 # src/wrk.c of wrk 4.1.0 and wrk2; getopt; the shells; LuaJIT.  After each of them there is no run.
-_STARTUP = lazy_regex(
+_STARTUP = re.compile(
     r"unable to (?:connect to|resolve|create thread|initialize SSL)\b.*"
     r"|invalid URL: .*"
     r"|number of connections must be >= threads"
@@ -112,7 +109,7 @@ _STARTUP = lazy_regex(
     r"|zsh: (?:command not found|no such file or directory|permission denied): \S*wrk2?"
     r"|PANIC: unprotected error.*"
 )
-_KILLED = lazy_regex(
+_KILLED = re.compile(
     r"(?:\S+: line [0-9]+: +)?(?:\[[0-9]+\][+-]? +)?(?:[0-9]+ +)?(?:zsh: )?"
     r"(?:[Kk]illed|[Tt]erminated|[Ss]egmentation fault|[Aa]borted|[Aa]bort|[Bb]us error|Illegal instruction)"
     r"(?:: [0-9]+)?(?: \(core dumped\))?(?:\.|\s+\S*wrk.*)?"
@@ -129,8 +126,8 @@ _WHOLE_REASON = (
     "ot found", ">= threads", "-R option", "signal 2.", "Usage: wrk <options> <url>",
 )  # fmt: skip
 
-_COMMAND = lazy_regex(r"(?:^|[\s/$#>(`])wrk2?\s+\S")
-_RATE = lazy_regex(r"\s(?:-R|--rate)[ =]?\s{0,9}([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKmMgG]?)(?=[\s`'\")]|$)")
+_COMMAND = re.compile(r"(?:^|[\s/$#>(`])wrk2?\s+\S")
+_RATE = re.compile(r"\s(?:-R|--rate)[ =]?\s{0,9}([0-9]{1,12}(?:\.[0-9]{1,6})?)([kKmMgG]?)(?=[\s`'\")]|$)")
 _RATE_UNIT = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
@@ -504,44 +501,3 @@ class Reader:
         elif self._report is None or not self._report.ended:
             foreign, _ = self._foreign or (self.cursor.number, 0)
             self._foreign = (foreign, self.cursor.number)
-
-
-_WRK = (
-    r"Running \S+ test @",
-    r"Making [0-9]+ requests to ",
-    r"[0-9]+\s+threads and\s+[0-9]+\s+connections\s*$",
-    r"Thread (?:Stats\s+Avg\s+Stdev\s|calibration: mean lat)",
-    r"Test Results @ ",
-    r"Latency Distribution(?: \(HdrHistogram - .*)?$",
-    r"Detailed Percentile spectrum:[ \t]*$",
-    r"Value[ \t]+Percentile[ \t]+TotalCount[ \t]+1/\(1-Percentile\)",
-    r"Usage: wrk ",
-    r"invalid URL: ",
-    r"number of connections must be >= threads",
-    r"Throughput MUST be specified",
-    r"unable to (?:connect to|resolve) \S+:\S+ [A-Za-z]",
-    r"unable to create thread [0-9]",
-    r"(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found",
-    r"zsh: command not found: wrk",
-    r"PANIC: unprotected error in call to Lua API",
-    r"(?<![\s\S]{2})Killed by signal [0-9]+\.\s*\Z",  # alone in a text: behind the newline of `beginnings`
-)
-
-_WRK_ENDING = Ending(
-    r"Transfer/sec:[ \t]+[0-9.]+[KMGTP]?B",
-    section=r"Transfer/sec:",
-    after=r"[0-9]+ requests in ",
-    name="'Transfer/sec:'",
-)
-
-WRK = Form(
-    "wrk",
-    "",
-    parse_wrk,
-    _WRK,
-    ending=_WRK_ENDING,
-    # wrk2 prints the headings of wrk; `parse_wrk` reads both.
-    before=("wrk2",),
-)
-
-WRK2 = Form("wrk2", "", parse_wrk2, _WRK, ending=_WRK_ENDING)

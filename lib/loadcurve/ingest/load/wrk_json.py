@@ -25,8 +25,6 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import integer_at, line_of, load_json, mapping_at, number_at, value_at
 from loadcurve.ingest.load.wrk_runs import units_of
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -199,6 +197,3 @@ def _agree(name: str, printed: Any, counted: Any) -> bool:
 
 def _shown(value: object) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-WRK_JSON = Form("wrk", "json", parse_wrk_json, (r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',), ending=JSON)

@@ -11,6 +11,7 @@ to the value, and the last row has ``inf``.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +19,6 @@ from itertools import zip_longest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_prose
 
 _SIZES = {unit: 1024.0**power for power, unit in enumerate(["B", "KB", "MB", "GB", "TB", "PB"])}
@@ -31,21 +31,21 @@ _UNITS: dict[str, tuple[dict[str, float], str]] = {
     "_rps": ({"": 1.0}, "a rate such as 128408.94"),
     "_s": ({"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}, "a time such as 1.20ms"),
 }
-_NUMBER = lazy_regex(r"([0-9]{1,18}(?:\.([0-9]{1,9}))?)([A-Za-z%]*)")
-_NAN = lazy_regex(r"-?nan(?:us|%)?|-?inf")
-_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"([0-9]{1,18}(?:\.([0-9]{1,9}))?)([A-Za-z%]*)")
+_NAN = re.compile(r"-?nan(?:us|%)?|-?inf")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
-_HEADING = lazy_regex(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
-_SEVERAL = lazy_regex(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
-_RANK = lazy_regex(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
-_UNITLESS_TAIL = lazy_regex(r".*[0-9]m")  # at a text's end `2.55m` may have been `2.55ms`
-_COLUMNS = lazy_regex(r"Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)")
-_SPECTRUM_ROW = lazy_regex(
+_HEADING = re.compile(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
+_SEVERAL = re.compile(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
+_RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+_UNITLESS_TAIL = re.compile(r".*[0-9]m")  # at a text's end `2.55m` may have been `2.55ms`
+_COLUMNS = re.compile(r"Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)")
+_SPECTRUM_ROW = re.compile(
     r"(-?[0-9]{1,15}\.[0-9]{1,9})\s+(-?[0-9]{1,15}\.[0-9]{1,9})\s+(\S+)\s+(-?(?:[0-9]{1,15}\.[0-9]{1,9}|inf))"
 )
-_FOOTER_LIKE = lazy_regex(r"#?\[(?:Mean|Max|Buckets)\b")
-_FOOTER = lazy_regex(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
-_FOOTER_NUMBER = lazy_regex(r"[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan")
+_FOOTER_LIKE = re.compile(r"#?\[(?:Mean|Max|Buckets)\b")
+_FOOTER = re.compile(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
+_FOOTER_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan")
 _FINE = 1e5  # 1/(1-percentile) from which six decimals no longer distinguish the percentiles of rows
 
 _ESTIMATOR = {
@@ -56,7 +56,7 @@ _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "e
 _SHORTER = 0.9  # wrk2 starts its clock after its threads have begun to send (src/wrk.c)
 _CORRECTS = 4  # first version of wrk with stats_correct
 _OVER_RATE = 1.1  # a generator with a fixed rate does not exceed it by a tenth: the command belongs to another run
-_MAJOR = lazy_regex(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
+_MAJOR = re.compile(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
 
 
 @cache

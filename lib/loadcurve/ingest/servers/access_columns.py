@@ -11,21 +11,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import Field
 from loadcurve.tables.declared import ARROW_TEXT
 
 _NAMED_ODD = 5  # lines that warnings name one by one
-_SESSION = lazy_regex(r"==> .* <==|#.*|[\[\]]")
+_SESSION = re.compile(r"==> .* <==|#.*|[\[\]]")
 _FEW = 1000  # rows whose texts are converted faster one by one
 _LOOKED_AT = 400  # characters of a line that decide whether it is noise
 _MISSING = ("-", "")
 _TIMES = ("clf", "iso", "epoch")  # from the least to the most exact
-_REQUEST = lazy_regex(r"([A-Za-z][A-Za-z_-]{0,30}) (\S.*?)(?: (HTTP/[0-9.]{1,5}))?")
-_HOST_AND_PORT = lazy_regex(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
-_ADDRESS = lazy_regex(r"[.:]")
+_REQUEST = re.compile(r"([A-Za-z][A-Za-z_-]{0,30}) (\S.*?)(?: (HTTP/[0-9.]{1,5}))?")
+_HOST_AND_PORT = re.compile(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
+_ADDRESS = re.compile(r"[.:]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAT = np.datetime64("NaT", "us")
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -6,8 +6,6 @@ neither goes to `other`.
 
 import re
 
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -90,18 +88,3 @@ def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
     ):
         return None
     return {key: "" if value is None else str(value) for key, value in found.items()}
-
-
-NGINX_ACCESS_JSON = Form(
-    "nginx",
-    "access-json",
-    parse_access_json,
-    (
-        (
-            r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent"
-            r"|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]"
-        ),
-    ),
-    commas=True,
-    ending=JSON,
-)

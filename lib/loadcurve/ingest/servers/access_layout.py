@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.servers.access_variables import (
     CLF_TIME,
     KNOWN_NAMES,
@@ -57,13 +56,13 @@ def _compiled(layout: Layout) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*+{''.join(parts)}[ \t]*$", re.MULTILINE)
 
 
-_NGINX_VARIABLE = lazy_regex(r"\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))", re.IGNORECASE)
-_APACHE_VARIABLE = lazy_regex(r"%(?:[<>]|!?[0-9]{3}(?:,[0-9]{3})*)*(\{[^}]*\})?[<>]?(\^t[io]|[a-zA-Z])|%%")
-_DIRECTIVE = lazy_regex(r"\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(.*?);?\s*", re.DOTALL)
-_STRING = lazy_regex(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+)""", re.DOTALL)
-_SINGLE_QUOTED = lazy_regex(r"\s*'.*'\s*;?\s*", re.DOTALL)
-_QUOTED_LINES = lazy_regex(r"\s*['\"].*['\"]\s*;?\s*", re.DOTALL)
-_APACHE_DIRECTIVE = lazy_regex(r'\s*(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)".*', re.DOTALL | re.IGNORECASE)
+_NGINX_VARIABLE = re.compile(r"\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))", re.IGNORECASE)
+_APACHE_VARIABLE = re.compile(r"%(?:[<>]|!?[0-9]{3}(?:,[0-9]{3})*)*(\{[^}]*\})?[<>]?(\^t[io]|[a-zA-Z])|%%")
+_DIRECTIVE = re.compile(r"\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(.*?);?\s*", re.DOTALL)
+_STRING = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+)""", re.DOTALL)
+_SINGLE_QUOTED = re.compile(r"\s*'.*'\s*;?\s*", re.DOTALL)
+_QUOTED_LINES = re.compile(r"\s*['\"].*['\"]\s*;?\s*", re.DOTALL)
+_APACHE_DIRECTIVE = re.compile(r'\s*(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)".*', re.DOTALL | re.IGNORECASE)
 _NAMED = {
     "combined": '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent '
     '"$http_referer" "$http_user_agent"',
@@ -130,14 +129,14 @@ def _unquoted(match: re.Match[str]) -> str:
 
 
 _HEAD = r"(?:\[[0-9a-fA-F:.]+\]:[0-9]{1,5} )?[^\[\n]+"
-_BASE = lazy_regex(
+_BASE = re.compile(
     rf'({_HEAD}) \[({CLF_TIME})\] "({QUOTED})" ([0-9]{{3}}|-) ([0-9]{{1,18}}|-)'
     rf'(?: "({QUOTED})" "({QUOTED})")?((?:[ \t].*)?)'
 )
-_EXTRA = lazy_regex(
+_EXTRA = re.compile(
     rf'([ \t]+)(?:([A-Za-z_][\w.-]{{0,40}})([=:]))?(?:"({QUOTED})"|\[([^\]\n]*)\]|([^\s"\[]\S*))(?=[ \t]|$)'
 )
-_LIST = lazy_regex(rf"{ONE_TIME}(?:(?:, | : ){ONE_TIME})*(?=[ \t]|$)")
+_LIST = re.compile(rf"{ONE_TIME}(?:(?:, | : ){ONE_TIME})*(?=[ \t]|$)")
 
 
 def layout_of_line(line: str) -> Layout | None:

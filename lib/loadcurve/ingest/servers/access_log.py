@@ -15,8 +15,6 @@ What the servers themselves do:
 
 from collections.abc import Iterator, Sequence
 
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines, encoded
@@ -150,32 +148,3 @@ class _Log:
 
     def _add(self, layout: Layout, groups: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> None:
         self.parts.add(self._readers[layout].read(encoded(groups)), numbers, self.unread_lines)
-
-
-APACHE_ACCESS = Form(
-    "apache",
-    "access",
-    parse_apache_log,
-    (
-        r"\S{1,255}:[0-9]{1,5} [^\s\[]\S{0,255} \S{1,255} \S{1,255} \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9"
-        r":]{8} [+-][0-9]{4}\] \"",
-    ),
-    commas=True,
-    ending=Ending(r'.*"'),
-    # Without its first field, a line of this form is one of nginx.
-    before=("nginx:access",),
-)
-
-NGINX_ACCESS = Form(
-    "nginx",
-    "access",
-    parse_access_log,
-    (
-        (
-            r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3}"
-            r" \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \""
-        ),
-    ),
-    commas=True,
-    ending=Ending(r'.*"'),
-)

@@ -7,19 +7,18 @@ the message.  Under load these messages matter: ``connect() failed``, ``worker_c
 upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
 """
 
+import re
 from datetime import datetime
 from functools import lru_cache
 
 from loadcurve.ingest.column_lists import Columns, table_of
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import instant, zone_named
 
-_NGINX = lazy_regex(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
-_APACHE = lazy_regex(
+_NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
+_APACHE = re.compile(
     r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,6}))? ([0-9]{4})\]"
     r" \[(?:[a-z0-9_]*:)?([a-z]+[0-9]?)\] (\S.*)"
 )
@@ -87,25 +86,3 @@ def _entry(line: str) -> tuple[str, str, str, datetime] | None:
 def _local(text: str) -> datetime:
     """Local time of a line; several lines in turn have the same second."""
     return datetime.fromisoformat(text.replace("/", "-"))
-
-
-NGINX_ERROR = Form(
-    "nginx",
-    "error",
-    parse_error_log,
-    (r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ",),
-    commas=True,
-)
-
-APACHE_ERROR = Form(
-    "apache",
-    "error",
-    parse_error_log,
-    (
-        (
-            r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
-            r"[a-z]+[0-9]?\] "
-        ),
-    ),
-    commas=True,
-)

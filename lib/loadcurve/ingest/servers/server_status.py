@@ -20,8 +20,6 @@ from datetime import datetime
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.report_text import nothing_in
@@ -29,10 +27,10 @@ from loadcurve.ingest.sysstat.clock import zone_named
 
 _NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _MOST = 2.0**63  # largest count
-_VALUE = lazy_regex(rf"({_NUMBER})(%?)")
-_KEY = lazy_regex(r"([A-Z][A-Za-z0-9 \[\]_-]{0,60}): ?(.*)")
-_BARE = lazy_regex(r"TLSSessionCacheStatus|[\w.-]+|\[[0-9a-f:]+\]")
-_HEADER = lazy_regex(
+_VALUE = re.compile(rf"({_NUMBER})(%?)")
+_KEY = re.compile(r"([A-Z][A-Za-z0-9 \[\]_-]{0,60}): ?(.*)")
+_BARE = re.compile(r"TLSSessionCacheStatus|[\w.-]+|\[[0-9a-f:]+\]")
+_HEADER = re.compile(
     r"HTTP/[0-9.]+ [0-9]+.*|(?:Date|Server|Content-\w+|Connection|Keep-Alive|Vary|ETag|Last-Modified): .*"
 )
 _COLUMNS = {
@@ -170,18 +168,3 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
         )
         return pd.NaT
     return pd.Timestamp(time).tz_convert("UTC")
-
-
-APACHE_SERVER_STATUS = Form(
-    "apache",
-    "server-status",
-    parse_server_status,
-    (
-        r"Total Accesses: [0-9]",
-        r"ServerVersion: \S",
-        r"BusyWorkers: [0-9]",
-        r"BusyServers: [0-9]",
-        r"ServerUptimeSeconds: ",
-    ),
-    commas=True,
-)

@@ -11,9 +11,6 @@ connection (writing) and one request.  Tengine adds the sum of all request times
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.report_text import nothing_in
@@ -21,14 +18,14 @@ from loadcurve.ingest.report_text import nothing_in
 _B = r"[ \t#/*>;|]*+"  # blanks and comment signs
 _S = rf"(?:{_B}\n)*+{_B}"
 _N = r"([0-9]{1,18})"
-_PAGE = lazy_regex(
+_PAGE = re.compile(
     rf"Active connections:[ \t]*+{_N}{_S}server accepts handled requests[ \t]*+(request_time)?{_S}"
     rf"{_N}[ \t]++{_N}[ \t]++{_N}(?:[ \t]++{_N})?+{_S}"
     rf"Reading:[ \t]*+{_N}[ \t]*+Writing:[ \t]*+{_N}[ \t]*+Waiting:[ \t]*+{_N}(?![0-9\w.])"
 )
-_START = lazy_regex(r"Active connections:")
-_SERVER = lazy_regex(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
-_HEADER = lazy_regex(
+_START = re.compile(r"Active connections:")
+_SERVER = re.compile(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
+_HEADER = re.compile(
     r"(?:[<>*] ?)?(?:HTTP/[0-9.]+ [0-9]+.*|(?!Date: )[A-Za-z-]+: .*)|% Total.*|Dload .*|[0-9]+ +[0-9]+ +[0-9]+ .*:.*"
 )
 
@@ -113,12 +110,3 @@ def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
     if not rows:
         raise ParseError(filled[-1][0], "the rest of a page of stub_status", filled[-1][1])
     lines.warn(number, "the text ends inside the page that begins here, so the page is left out")
-
-
-NGINX_STUB_STATUS = Form(
-    "nginx",
-    "stub_status",
-    parse_stub_status,
-    (r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]",),
-    ending=Ending(r".*Waiting: [0-9]+"),
-)

@@ -23,8 +23,6 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import instant, is_instant, utc
 from loadcurve.ingest.sockets.ss_connections import (
@@ -39,29 +37,29 @@ from loadcurve.ingest.sockets.ss_connections import (
 _N = r"[0-9]{1,18}"
 # The lines of ss -s in their order: first word and shape.  A group's name is its column.
 _SUMMARY = {
-    "Total:": lazy_regex(rf"Total:\s+(?P<total>{_N})(?:\s+\(kernel\s+{_N}\))?"),
-    "TCP:": lazy_regex(
+    "Total:": re.compile(rf"Total:\s+(?P<total>{_N})(?:\s+\(kernel\s+{_N}\))?"),
+    "TCP:": re.compile(
         rf"TCP:\s+(?P<tcp>{_N})\s+\(estab\s+(?P<established>{_N}), closed\s+(?P<closed>-?{_N})"
         rf", orphaned\s+(?P<orphaned>{_N})(?:, synrecv\s+(?P<synrecv>{_N}))?"
         rf", timewait\s+(?P<time_wait>{_N})(?:/{_N})?\)(?:, ports\s+(?P<ports>{_N}))?"
     ),
-    "Transport": lazy_regex(r"Transport\s+Total\s+(?:IP|ip)\s+IPv6"),
-    "*": lazy_regex(rf"\*\s+{_N}\s+-\s+-"),
-    "RAW": lazy_regex(rf"RAW\s+(?P<raw>{_N})\s+({_N})\s+({_N})"),
-    "UDP": lazy_regex(rf"UDP\s+(?P<udp>{_N})\s+({_N})\s+({_N})"),
-    "TCP": lazy_regex(rf"TCP\s+(?P<transport_tcp>{_N})\s+(?P<transport_tcp_ipv4>{_N})\s+(?P<transport_tcp_ipv6>{_N})"),
-    "INET": lazy_regex(rf"INET\s+({_N})\s+({_N})\s+({_N})"),
-    "FRAG": lazy_regex(rf"FRAG\s+(?P<fragments>{_N})\s+({_N})\s+({_N})"),
+    "Transport": re.compile(r"Transport\s+Total\s+(?:IP|ip)\s+IPv6"),
+    "*": re.compile(rf"\*\s+{_N}\s+-\s+-"),
+    "RAW": re.compile(rf"RAW\s+(?P<raw>{_N})\s+({_N})\s+({_N})"),
+    "UDP": re.compile(rf"UDP\s+(?P<udp>{_N})\s+({_N})\s+({_N})"),
+    "TCP": re.compile(rf"TCP\s+(?P<transport_tcp>{_N})\s+(?P<transport_tcp_ipv4>{_N})\s+(?P<transport_tcp_ipv6>{_N})"),
+    "INET": re.compile(rf"INET\s+({_N})\s+({_N})\s+({_N})"),
+    "FRAG": re.compile(rf"FRAG\s+(?P<fragments>{_N})\s+({_N})\s+({_N})"),
 }
 _ORDER = list(_SUMMARY)
 _TRANSPORT = _ORDER[4:]
-_LINE = lazy_regex(
+_LINE = re.compile(
     r"^[ \t]{0,200}(?:Total:|TCP:|Transport[ \t]+Total|\*[ \t]+[0-9]+[ \t]+-[ \t]+-"
     r"|(?:RAW|UDP|TCP|INET|FRAG)(?:[ \t]+[0-9]+){3}[ \t]*$)",
     re.MULTILINE,
 )
-_LIST = lazy_regex(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
-_ERROR = lazy_regex(ERROR)
+_LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
+_ERROR = re.compile(ERROR)
 
 
 def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
@@ -238,37 +236,3 @@ class _Summaries:
             self.rows.append({"tool": "ss", **row})
             self.times.append(self._time)
             self._time = None
-
-
-SS_SUMMARY = Form(
-    "ss",
-    "summary",
-    parse_ss,
-    (r"Total:[ \t]+[0-9]+(?:[ \t]+\(kernel[ \t]+[0-9]+\))?[ \t]*$", r"TCP:[ \t]+[0-9]+[ \t]+\(estab[ \t]"),
-)
-
-SS_CONNECTIONS = Form(
-    "ss",
-    "connections",
-    parse_ss,
-    (
-        (
-            r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?"
-            r"Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:"
-        ),
-        (
-            r"(?:(?:tcp|udp|raw|mptcp|sctp|dccp|icmp6|u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|xdp|ti_..)"
-            r"[ \t]+)?(?:ESTAB|LISTEN|UNCONN|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|FIN-WAIT-[12]|SYN-SENT"
-            r"|SYN-RECV)[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+\S"
-        ),
-        (
-            r"[0-9]+[ \t]+[0-9]+[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)"
-            r"(?=[ \t]|$)"
-        ),
-        r"(?:[^\s:]+: ){0,3}(?:line [0-9]+: |[0-9]+: )?(?:\S*/)?ss: (?:command )?not found",
-        r"(?:\S+: )?command not found: ss$",
-        r"ss: (?=[a-zA-Z])",
-        r"Usage: ss \[",
-        r"Cannot open netlink socket: ",
-    ),
-)

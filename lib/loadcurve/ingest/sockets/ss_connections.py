@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import instant, utc
@@ -33,18 +32,18 @@ from loadcurve.ingest.sockets.ss_details import are_whole, matches
 _WORDS = "|".join(map(re.escape, (*ss_rows.FAMILIES, *ss_rows.STATES)))
 _ADDRESS = r"(?:\S{1,100}:(?:[\w*-]{1,30})|\*:\*)"
 _QUEUES = rf"[ \t]*(?:(?:{_WORDS})[ \t]+){{0,2}}[0-9]{{1,12}}[ \t]+[0-9]{{1,12}}"
-_HALF = lazy_regex(rf"{_QUEUES}(?:[ \t]+{_ADDRESS})?[ \t]*")  # no peer, perhaps no address at all
-_REST = lazy_regex(rf"[ \t]*{_ADDRESS}(?:[ \t].*)?")
-_HALF_HEADER = lazy_regex(r".*\bRecv-Q[ \t]+Send-Q(?:[ \t]+Local)?(?:[ \t]+Address:Port(?:[ \t]+Peer)?)?[ \t]*")
-_REST_OF_HEADER = lazy_regex(r"[ \t]*(?:(?:Local[ \t]+)?Address:Port|Peer)\b.*")
+_HALF = re.compile(rf"{_QUEUES}(?:[ \t]+{_ADDRESS})?[ \t]*")  # no peer, perhaps no address at all
+_REST = re.compile(rf"[ \t]*{_ADDRESS}(?:[ \t].*)?")
+_HALF_HEADER = re.compile(r".*\bRecv-Q[ \t]+Send-Q(?:[ \t]+Local)?(?:[ \t]+Address:Port(?:[ \t]+Peer)?)?[ \t]*")
+_REST_OF_HEADER = re.compile(r"[ \t]*(?:(?:Local[ \t]+)?Address:Port|Peer)\b.*")
 NOTHING, ROW, DETAIL = 0, 1, 2
 HEADER = (
     r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?"
     r"Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:[ \t]*Port[ \t]*(?:Process)?"
 )
 _FIRST = pa.array([*ss_rows.FAMILIES, *ss_rows.STATES, "`-"])
-_ADDRESSES = lazy_regex(r"(?:^|\s)\S{1,200}:(?:[0-9]{1,5}|\*)(?=\s).*\s\S{1,200}:(?:[0-9]{1,5}|\*)(?:\s|$)")
-_LIKE_A_TIME = lazy_regex(r"(?:##\s+)?(?=(?:[^\s0-9]*[0-9]){8})\S+|[0-9]\S*")  # garbled, it would hide a snapshot
+_ADDRESSES = re.compile(r"(?:^|\s)\S{1,200}:(?:[0-9]{1,5}|\*)(?=\s).*\s\S{1,200}:(?:[0-9]{1,5}|\*)(?:\s|$)")
+_LIKE_A_TIME = re.compile(r"(?:##\s+)?(?=(?:[^\s0-9]*[0-9]){8})\S+|[0-9]\S*")  # garbled, it would hide a snapshot
 _NAMES = "|".join(
     [*ss_details.KEYS, "fwmark", "v6only", "bbr", "dctcp", "users", "inet-sockopt", "tos", "fackets", "opt"]
 )
@@ -58,21 +57,21 @@ ERROR = (
     r'|.*"ss": executable file not found.*'
 )
 """Error message of ss, or of the shell that could not start it."""
-_ERROR = lazy_regex(ERROR)
-_COMMAND = lazy_regex(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
-_DETAIL_WORD = lazy_regex(_DETAIL)
+_ERROR = re.compile(ERROR)
+_COMMAND = re.compile(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
+_DETAIL_WORD = re.compile(_DETAIL)
 _MOST = 10_000  # lines that are not understood; more mean another program's output
 _PART = 1 << 22  # characters read at once; more are no faster
 _TOGETHER = 16  # parts whose columns are joined at once: thousands of small pieces would fragment the memory
 _LONGEST = 1 << 20  # characters of a line; a socket of thousands of processes has fewer
 ROW_LIKE = rf"(?:(?:{_WORDS})[ \t]+\S+[ \t]+\S|`- |-?[0-9]{{1,18}}[ \t]+-?[0-9]{{1,18}}[ \t]+\S+[ \t]+\S)"
 """Beginning of the first line of a socket."""
-_ROW_START = lazy_regex(rf"\n(?=[ \t]*{ROW_LIKE})")
-_FIRST_WORD = lazy_regex(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
+_ROW_START = re.compile(rf"\n(?=[ \t]*{ROW_LIKE})")
+_FIRST_WORD = re.compile(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
 # Certainly whole at the end of a text without newline: no port has more than five digits.
-_WHOLE_ROW = lazy_regex(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
-_WHOLE_PORT = lazy_regex(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
-_WHOLE_TOKEN = lazy_regex(r"\)$|bps$")
+_WHOLE_ROW = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
+_WHOLE_PORT = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
+_WHOLE_TOKEN = re.compile(r"\)$|bps$")
 _USER = r"\(\"(?:[^\"]|\"[^,])*\",(?:pid=)?[0-9]+,(?:[^()]*,)?(?:fd=)?[0-9]+(?:,[a-z_]+=[^()]*)?\)"
 _USERS = rf"(?P<users>users:\({_USER}(?:,{_USER})*\))(?:\s|$)"
 _FEW = 10_000  # sockets

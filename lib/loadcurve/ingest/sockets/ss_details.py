@@ -22,9 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_TIMER = lazy_regex(
+_TIMER = re.compile(
     r"(?:(?P<ms>[0-9]{3})ms|(?:(?P<min>[0-9]{1,9})min)?(?:(?P<sec>[0-9]{1,2})(?:sec|(?P<frac>\.[0-9]{3})(?:ms|sec)))?)"
 )
 _FEW = 1000  # texts
@@ -291,7 +290,7 @@ CONTROLS = (
     "illinois", "lp", "nv", "prague", "scalable", "vegas", "veno", "westwood", "yeah", "lia", "olia", "balia", "wvegas",
     "bpf_cubic", "bpf_dctcp", "bbrplus", "tsunami", "nanqinlang",
 )  # fmt: skip
-_BEFORE_A_CONTROL = lazy_regex(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  # iproute2 2.6 left the blank out
+_BEFORE_A_CONTROL = re.compile(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  # iproute2 2.6 left the blank out
 _AFTER_A_CONTROL = ("wscale", "rto", "backoff", "rtt", "ato", "mss", "cwnd")
 _KEYS = pa.array(list(KEYS))
 _WORD = r"^[a-z][a-z0-9_-]{0,15}$"

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sockets.ss_details import are_whole, matches
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -32,11 +31,11 @@ _NAME = (
     r"[A-Za-z][\w.+-]{0,30}[A-Za-z][\w.+/-]{0,30}|[0-9][\w-]{0,10}[A-Za-z][\w-]{0,10}[A-Za-z][\w.+-]{0,30}|[xX]{2,5}"
 )
 _PORT = rf"^(?:{_NUMBER}|\*|{_NAME})$"
-_MASKED = lazy_regex(
+_MASKED = re.compile(
     r"(?:[0-9]{1,3}|[xX*#a-dA-D]{1,3})(?:\.(?:[0-9]{1,3}|[xXyYzZ*#a-dA-D_]{1,3})){3}|<[\w .-]{1,40}>|[xX*]{1,15}"
 )
 _LABEL = r"[A-Za-z0-9_](?:[\w-]{0,61}[A-Za-z0-9_])?"
-_HOST = lazy_regex(rf"(?=[^%]*[A-Za-z_][\w-]*\.?$)[A-Za-z_]?{_LABEL}(?:\.{_LABEL}){{0,20}}\.?", re.ASCII)
+_HOST = re.compile(rf"(?=[^%]*[A-Za-z_][\w-]*\.?$)[A-Za-z_]?{_LABEL}(?:\.{_LABEL}){{0,20}}\.?", re.ASCII)
 STATES = (
     "ESTAB", "SYN-SENT", "SYN-RECV", "NEW-SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT",
     "LAST-ACK", "LISTEN", "CLOSING", "BOUND-INACTIVE", "UNKNOWN", "UNDEF",  # sock_state_print
@@ -50,7 +49,7 @@ COLUMNS = (
     "family", "state", "receive_queue", "send_queue", "local_address", "local_port", "peer_address", "peer_port",
 )  # fmt: skip
 _STATES, _FAMILIES = pa.array(STATES), pa.array(FAMILIES)
-_NETLINK = lazy_regex(
+_NETLINK = re.compile(
     r"(?:rtnl|usersock|fw|tcpdiag|sock_diag|nflog|xfrm|selinux|iscsi|audit|fiblookup|connector|nft|ip6fw|dec-rt|uevent"
     r"|genl|scsi-trans|ecryptfs|rdma|crypto|smc|unused|[0-9]{1,3}):\S.{0,80}"
 )

@@ -1,16 +1,15 @@
 """Time zones, and local times that a tool prints with the abbreviation of their zone, which can mean several zones."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from loadcurve.errors import ParseError, ValueRuleError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_DAY_S = 24 * 3600
-ABBREVIATION = lazy_regex(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
-DAY = lazy_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-CLOCK = lazy_regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")
-_EPOCH = lazy_regex(r"[0-9]{9,11}")
+ABBREVIATION = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+CLOCK = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")
+_EPOCH = re.compile(r"[0-9]{9,11}")
 
 
 def zone_named(timezone: str) -> ZoneInfo:

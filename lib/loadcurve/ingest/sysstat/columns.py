@@ -9,13 +9,12 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.units import unit_of_column
 
 KB = 1024.0
 SECTOR = 512.0  # bytes
-PER_INTERRUPT = lazy_regex(r"i[0-9]+/s")
-PER_PROCESSOR = lazy_regex(rf"CPU[0-9]+|{PER_INTERRUPT.pattern}")
+PER_INTERRUPT = re.compile(r"i[0-9]+/s")
+PER_PROCESSOR = re.compile(rf"CPU[0-9]+|{PER_INTERRUPT.pattern}")
 _SCALE = {
     "await": (1.0, 1000.0), "svctm": (1.0, 1000.0),
     "rd_sec/s": (SECTOR, 1.0), "wr_sec/s": (SECTOR, 1.0), "sect/s": (SECTOR, 1.0), "blks/s": (SECTOR, 1.0),

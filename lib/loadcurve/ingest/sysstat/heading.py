@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_HEADING = lazy_regex(r"Linux +(\S+) +\(([^)]*)\) +(.+)")
-_CPUS = lazy_regex(r"([0-9]{1,7}) CPU\)")
+_HEADING = re.compile(r"Linux +(\S+) +\(([^)]*)\) +(.+)")
+_CPUS = re.compile(r"([0-9]{1,7}) CPU\)")
 _LONGEST = 1000  # characters
-_NUMERIC = lazy_regex(r"([0-9]{1,4})([/.-]) ?([0-9]{1,2})\2 ?([0-9]{4}|[0-9]{2})\.?(?: .*)?")
-_EAST_ASIAN = lazy_regex(r"\D{0,4}([0-9]{4}) ?[年년] ?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日일].*")
-_NAMED = lazy_regex(r"(?:[A-Za-z]+,? )?([0-9]{1,2}) ([A-Z][a-z]{2,8}),? ([0-9]{4})")
+_NUMERIC = re.compile(r"([0-9]{1,4})([/.-]) ?([0-9]{1,2})\2 ?([0-9]{4}|[0-9]{2})\.?(?: .*)?")
+_EAST_ASIAN = re.compile(r"\D{0,4}([0-9]{4}) ?[年년] ?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日일].*")
+_NAMED = re.compile(r"(?:[A-Za-z]+,? )?([0-9]{1,2}) ([A-Z][a-z]{2,8}),? ([0-9]{4})")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

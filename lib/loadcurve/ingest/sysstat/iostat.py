@@ -19,9 +19,6 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
@@ -61,12 +58,12 @@ _COUNTERS = {
     "sec/s": ("bytes_per_s", _SECTOR, 1), "kB/s": ("bytes_per_s", _KB, 1), "MB/s": ("bytes_per_s", _MB, 1),
 }  # fmt: skip
 _KNOWN = _DISKS.keys() | _COUNTERS.keys()  # columns whose unit is known
-_HEADER = lazy_regex(r"\s*(?:Device|Filesystem):?\s+\S")
-_CELL = lazy_regex(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
+_HEADER = re.compile(r"\s*(?:Device|Filesystem):?\s+\S")
+_CELL = re.compile(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
 _CPU = "avg-cpu:"
-_DEVICE = lazy_regex(r"(?:Device|Filesystem):?")
-_DECIMAL = lazy_regex(r"-?[0-9]+[.,][0-9]+")
-_FOREIGN = lazy_regex(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
+_DEVICE = re.compile(r"(?:Device|Filesystem):?")
+_DECIMAL = re.compile(r"-?[0-9]+[.,][0-9]+")
+_FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
 
 
 def unwrap_rows(text: str) -> tuple[str, int]:
@@ -296,19 +293,3 @@ def _split(values: dict[str, float]) -> tuple[dict[str, float], list[dict]]:
         if name not in _DISKS
     ]
     return known, rest
-
-
-IOSTAT = Form(
-    "iostat",
-    "",
-    parse_iostat,
-    (
-        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:[^\W\d][^\s:：]{0,19}[:：][ \t]+%user[ \t]"
-        r"|(?:Device|Filesystem):?[ \t]+(?:tps|r/s|rrqm/s|rsec/s|r(?:Blk|kB|MB)_nor/s)[ \t]"
-        r"|[^\W\d][^\s:：]{0,19}[:：]?[ \t]+(?:tps[ \t]+(?:Blk|kB|MB|sec)[_/]|(?:r/s|rrqm/s|rsec/s)[ \t])"
-        r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
-    ),
-    ending=TWO_DECIMALS,
-    # sar begins with the same line.
-    before=("sar",),
-)

@@ -8,8 +8,6 @@ repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm
 import math
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat import put_cpu, put_disk, scale_of, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
@@ -73,12 +71,3 @@ def _values(disk: dict, number: int) -> dict[str, float]:
         if not math.isnan(value):
             values[printed] = value
     return values
-
-
-IOSTAT_JSON = Form(
-    "iostat",
-    "json",
-    parse_iostat_json,
-    (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")",),
-    ending=JSON,
-)

@@ -1,20 +1,20 @@
 """Read JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), complete or cut off."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import Decoder, load_json
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader
 
 BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
-_BEGINNING = lazy_regex(BEGINNING)
-_STATISTICS = lazy_regex(r"\"statistics\"\s*:\s*\[")
+_BEGINNING = re.compile(BEGINNING)
+_STATISTICS = re.compile(r"\"statistics\"\s*:\s*\[")
 # Some languages print a decimal comma, which is invalid JSON: "usr": 20,42
-_COMMA = lazy_regex(r"(\"\s*:\s*-?[0-9]+),([0-9]+)(?=\s*[,}\]])")
-_NEXT = lazy_regex(r"\s*,?\s*")
+_COMMA = re.compile(r"(\"\s*:\s*-?[0-9]+),([0-9]+)(?=\s*[,}\]])")
+_NEXT = re.compile(r"\s*,?\s*")
 _END = "]}]}}"
 
 

@@ -8,8 +8,6 @@ and ``Maximum:``.  Several languages share the spelling of these three, so they 
 import re
 from typing import NamedTuple
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.split(" *, *", text))
@@ -25,8 +23,8 @@ _SUMMARIES = _words(
     "összegzés, ringkasan, sommario, サマリ, შეჯამება, 요약, kopsavilkums, sammendrag, samenvatting, podsumowanie, "
     "sumário, rezumat, сводка, súhrn, сажетак, sammanfattning, özet, резюме, tổng kết, 总计"
 )
-_MINIMUM = lazy_regex(r"m[iíi]n[iíi]m\w*|m[iі]n|минимум|мінімум|минимальное|最小[值値]?|최[소솟]값?")
-_MAXIMUM = lazy_regex(r"m[aá][xks]+[iíy]m\w*|max|максимум|максимальное|最大[值値]?|최[대댓]값?")
+_MINIMUM = re.compile(r"m[iíi]n[iíi]m\w*|m[iі]n|минимум|мінімум|минимальное|最小[值値]?|최[소솟]값?")
+_MAXIMUM = re.compile(r"m[aá][xks]+[iíy]m\w*|max|максимум|максимальное|最大[值値]?|최[대댓]값?")
 
 
 class Word(NamedTuple):

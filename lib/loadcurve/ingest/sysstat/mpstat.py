@@ -8,10 +8,9 @@ percentage refers to that processor's own interval.  A processor that is off has
 no row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of them, ``-I SCPU`` softirqs.
 """
 
+import re
+
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.text_report import Reader, Row
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
@@ -20,7 +19,7 @@ SOFT = frozenset(
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "BLOCK_IOPOLL", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"]
 )  # kernel/softirq.c
 _TOPOLOGY = ("CORE", "SOCK", "NODE")
-_CPU = lazy_regex(r"all|[0-9]{1,6}")
+_CPU = re.compile(r"all|[0-9]{1,6}")
 
 
 def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
@@ -99,19 +98,3 @@ def _put(tables: dict[str, list[dict]], row: Row, cells: list[str], warnings: li
         tables["interrupts"].append(
             {**sample, "kind": kind, "interrupt": interrupt, "cpu": item, "interrupts_per_s": value}
         )
-
-
-MPSTAT = Form(
-    "mpstat",
-    "",
-    parse_mpstat,
-    (
-        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?![#>*%;-][ \t])\S[^\n]{0,24}?[ \t](?:CPU|NODE)"
-        r"[ \t]+(?:CORE[ \t]+SOCK[ \t]+NODE[ \t]+)?(?:%us(?:er|r)[ \t]+%nice[ \t]+%sys(?:tem)?"
-        r"[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])|intr/s[ \t]*$|(?:[0-9]+|HI"
-        r"|NMI)/s[ \t])",
-    ),
-    ending=TWO_DECIMALS,
-    # sar begins with the same line.
-    before=("sar",),
-)

@@ -7,8 +7,6 @@ The JSON has no averages, and each time of day has no date; ``date`` holds the d
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.mpstat import SOFT
@@ -83,18 +81,3 @@ def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]
         if "name" not in interrupt:
             raise ParseError(number, f"an interrupt with its name in {section}", str(interrupt))
         yield str(interrupt["name"]), rate_in(interrupt.get("value"), str(interrupt["name"]), number)
-
-
-# sadf -j also begins with "sysstat", but has a key "file-date".
-MPSTAT_JSON = Form(
-    "mpstat",
-    "json",
-    parse_mpstat_json,
-    (
-        (
-            r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load"
-            r"|node-load|(?:sum|individual|soft)-interrupts)\")"
-        ),
-    ),
-    ending=JSON,
-)

@@ -15,10 +15,9 @@ Output of sysstat (12.6, ``pidstat.c``):
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader, Row
@@ -43,12 +42,12 @@ _CHILDREN = {"usr-ms": "s", "system-ms": "s", "guest-ms": "s", "minflt-nr": "", 
 _UNITS = {"bytes_per_s": "bytes_per_s", "per_s": "per_s", "ratio": "ratio", "bytes": "bytes"}
 _WHOLE = ("threads", "descriptors")
 PLAIN = ("VSZ", "RSS", "StkSize", "StkRef", "threads", "fd-nr", "iodelay", *_CHILDREN)
-_CPU = lazy_regex(r"-|[0-9]{1,6}")
-_PRIORITY = lazy_regex(r"-|-?[0-9]{1,3}")
-_POLICY = lazy_regex(r"-|[A-Z?]{1,10}")  # NORMAL FIFO RR BATCH ISO IDLE DEADLN
-_DECIMALS = lazy_regex(r"-?[0-9]+(?:[.,]([0-9]*))?")
-_THREAD = lazy_regex(r"^(?:\||\([^()]{0,64}\))__")  # prefix of the name of a thread: |__ or (process)__
-_ID = lazy_regex(r"[0-9]{1,10}")
+_CPU = re.compile(r"-|[0-9]{1,6}")
+_PRIORITY = re.compile(r"-|-?[0-9]{1,3}")
+_POLICY = re.compile(r"-|[A-Z?]{1,10}")  # NORMAL FIFO RR BATCH ISO IDLE DEADLN
+_DECIMALS = re.compile(r"-?[0-9]+(?:[.,]([0-9]*))?")
+_THREAD = re.compile(r"^(?:\||\([^()]{0,64}\))__")  # prefix of the name of a thread: |__ or (process)__
+_ID = re.compile(r"[0-9]{1,10}")
 
 
 def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
@@ -206,16 +205,3 @@ def _counters(words: dict, numbers: dict[str, float]) -> list[dict]:
         group = "pidstat -T CHILD" if printed in _CHILDREN else "pidstat"
         rows.append({"tool": "pidstat", "group": group, "item": named, "counter": printed, "value": si, "unit": unit})
     return rows
-
-
-PIDSTAT = Form(
-    "pidstat",
-    "",
-    parse_pidstat,
-    (
-        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|(?![#>*%;-][ \t])\S[^\n]{0,24}?)"
-        r"[ \t]+(?:UID|USER|PID|TGID)[ \t][^\n]*[ \t]Command[ \t]*$",
-    ),
-    # sar begins with the same line.
-    before=("sar",),
-)

@@ -8,7 +8,6 @@ some of them without ``%`` or ``/s`` or in lower case; the command is ``cmd`` or
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, warn_unknown_keys
@@ -82,11 +81,3 @@ def _printed(key: str, value: object) -> Iterator[str]:
         yield "CPU"
     elif _bare(key) in _NAMES:
         yield _NAMES[_bare(key)]
-
-
-PIDSTAT_JSON = Form(
-    "pidstat",
-    "json",
-    parse_pidstat_json,
-    (r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:PID|pid|TGID|tgid)\"\s*:)",),
-)

@@ -15,15 +15,13 @@ Output of sysstat (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
 - sadf calls ``setlocale``, so some languages have a decimal comma.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
@@ -32,19 +30,19 @@ from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS, section_of
 from loadcurve.ingest.sysstat.text_report import is_chatter
 
 HEADER = ("hostname", "interval", "timestamp")
-_RESTART = lazy_regex(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
+_RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
 _ALL = {"CPU": "all", "INTR": "sum"}  # meaning of -1
-_ROW = lazy_regex(r"[^;]+;-?[0-9]+;[^;]+;.+")
-_TWO_DECIMALS = lazy_regex(r"-?[0-9]+[.,][0-9]{2}")
-_WHOLE = lazy_regex(r"-?[0-9]+")
+_ROW = re.compile(r"[^;]+;-?[0-9]+;[^;]+;.+")
+_TWO_DECIMALS = re.compile(r"-?[0-9]+[.,][0-9]{2}")
+_WHOLE = re.compile(r"-?[0-9]+")
 _NAMED = frozenset({"CPU", "TTY", "INTR", "FAN", "TEMP", "IN", "BAT", "BUS"})  # items that may look like numbers
 _TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
 _SHAPES = {
-    "DEV": lazy_regex(r"(?:[hsv]d[a-z]|xvd|nvme|mmcblk|dm-|dev[0-9]|loop[0-9]|sr[0-9]|md[0-9]|z?ram[0-9])"),
-    "IFACE": lazy_regex(r"(?:lo$|eth|en[opsx]|wl|br-?|vir|veth|docker|bond|team|tun|tap|vlan|ib[0-9]|cali|flannel)"),
-    "CPU": lazy_regex(r"-1$"),
-    "FILESYSTEM": lazy_regex(r"/"),
-    "MOUNTPOINT": lazy_regex(r"/"),
+    "DEV": re.compile(r"(?:[hsv]d[a-z]|xvd|nvme|mmcblk|dm-|dev[0-9]|loop[0-9]|sr[0-9]|md[0-9]|z?ram[0-9])"),
+    "IFACE": re.compile(r"(?:lo$|eth|en[opsx]|wl|br-?|vir|veth|docker|bond|team|tun|tap|vlan|ib[0-9]|cali|flannel)"),
+    "CPU": re.compile(r"-1$"),
+    "FILESYSTEM": re.compile(r"/"),
+    "MOUNTPOINT": re.compile(r"/"),
 }
 _MOST = 1000  # ways to divide a wide row among its sections
 MANY = "[...]"
@@ -331,12 +329,3 @@ def _fits(section: list[str], cells: list[str], width: int) -> bool:
         return all(_is_rate(cell) for cell in cells[1:])
     values = zip(section[item:], cells[item:], strict=True)
     return all(number_of(cell) is not None or name.removesuffix(MANY) in _TEXTS for name, cell in values)
-
-
-SADF = Form(
-    "sadf",
-    "",
-    parse_sadf,
-    (r"#? ?hostname;interval;timestamp", r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )"),
-    ending=TWO_DECIMALS,
-)

@@ -10,15 +10,13 @@ import re
 import struct
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 
-_VERSION = lazy_regex(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
-_HOST = lazy_regex(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
-_DATE = lazy_regex(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_VERSION = re.compile(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
+_HOST = re.compile(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
+_DATE = re.compile(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 _MAGIC = 0xD596  # sysstat, sa.h: SYSSTAT_MAGIC
 _FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 0x2175 (12)
 
@@ -65,18 +63,6 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
 def refuse_sadf(text: str) -> Parsed:
     """Reject what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture."""
     raise nothing_in(text, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)")
-
-
-SADF_HEADER = Form("sadf", "header", parse_sadf_header, (r"System activity data file: ",))
-
-
-SADF_RAW = Form(
-    "sadf",
-    "raw",
-    refuse_sadf,
-    (r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; ", r"<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux "),
-    commas=True,
-)
 
 
 def is_sa(raw: bytes) -> bool:

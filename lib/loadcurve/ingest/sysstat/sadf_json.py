@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import JSON
-from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
@@ -84,8 +82,3 @@ def _events(document: Group, name: str, number: int) -> Iterator[tuple[str, Grou
             if not isinstance(group, dict):
                 raise ParseError(number, f"an object for {event!r}", str(group))
             yield event, group
-
-
-SADF_JSON = Form(
-    "sadf", "json", parse_sadf_json, (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")",), ending=JSON
-)

@@ -8,13 +8,11 @@ one item form a section as long as one section of sar has all their columns.  It
 ``all``, ``cpu0``, ``sum``, ``i019`` (old) or ``19`` for an interrupt, ``ttyS0``.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
@@ -26,12 +24,12 @@ from loadcurve.ingest.sysstat.text_report import is_chatter
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 # Endings of a value that is complete, also without a newline after it.
-_TWO_DECIMALS = lazy_regex(r"\s-?[0-9]+[.,][0-9]{2}$")
-_ROW = lazy_regex(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
-_PROCESSOR = lazy_regex(r"all|cpu[0-9]+")
+_TWO_DECIMALS = re.compile(r"\s-?[0-9]+[.,][0-9]{2}$")
+_ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
+_PROCESSOR = re.compile(r"all|cpu[0-9]+")
 _TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
 _NEVER = (INTERRUPTS.option, "-x", "-X", "-x SUM")  # interrupts have their own lines; sadf prints no processes
-_OLD_INTERRUPT = lazy_regex(r"i([0-9]{3,})")
+_OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
 
 
 @dataclass
@@ -120,17 +118,3 @@ def _end(rows: Rows, run: _Run) -> None:
         item = item.removeprefix("ttyS")
     rows.put(section, host, time, item, run.values, run.number)
     run.key, run.values = None, {}
-
-
-SADF_P = Form(
-    "sadf",
-    "p",
-    parse_sadf_p,
-    (
-        r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?"
-        r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
-    ),
-    ending=TWO_DECIMALS,
-    # The metric of a row, such as rxpck/s, looks like a heading of sar.
-    before=("sar",),
-)

@@ -5,18 +5,18 @@
 size has no ``kb``.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.sysstat.clock import Instants
 from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.sections import SECTIONS, section_of
 
-_NUMBER = lazy_regex(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
 _OPTION = {
     "cpu-load": "-u", "cpu-load-all": "-u", "process-and-context-switch": "-w", "processes": "-w",
     "context-switch": "-w", "swap-pages": "-W", "paging": "-B", "io": "-b", "memory": "-r", "hugepages": "-H",
@@ -46,7 +46,7 @@ _SPECIAL = {
 }  # fmt: skip
 _PRESSURE = {"psi-cpu": "cpu", "psi-io": "io", "psi-mem": "mem"}
 _BY_OPTION = {section.option: section for section in SECTIONS}
-_COUNT = lazy_regex(r"[0-9]{1,7}")
+_COUNT = re.compile(r"[0-9]{1,7}")
 Group = Mapping[str, object]
 """One element: values by attribute."""
 

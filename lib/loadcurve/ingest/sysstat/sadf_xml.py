@@ -4,15 +4,13 @@ Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples
 `sadf_rows` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import cast
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XMLError
 
-from loadcurve.ingest.ending import Ending
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
@@ -26,7 +24,7 @@ from loadcurve.ingest.sysstat.sadf_rows import (
     time_of,
 )
 
-_BEGINNING = lazy_regex(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
+_BEGINNING = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
 _EVENTS = ("boot", "comment")
 _CHUNK = 1 << 16
 _FACTS = ("sysname", "release", "machine", "number-of-cpus", "file-date")
@@ -120,13 +118,3 @@ def _put(rows: Rows, element: Element, host: str, time: datetime, number: int) -
     else:
         for _, part in parts:
             put_group(rows, name, part.attrib, host, time, number)
-
-
-SADF_XML = Form(
-    "sadf",
-    "xml",
-    parse_sadf_xml,
-    (r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",),
-    commas=True,
-    ending=Ending(r"</sysstat>"),
-)

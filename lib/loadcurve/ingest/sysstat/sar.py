@@ -13,6 +13,7 @@ sar ends every line with a newline: a last line without one may have been cut, a
 has two decimals like all others.
 """
 
+import re
 from contextlib import suppress
 from datetime import UTC
 from zoneinfo import ZoneInfo
@@ -20,9 +21,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import TWO_DECIMALS
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import zone_named
@@ -32,8 +30,8 @@ from loadcurve.ingest.sysstat.sar_rows import Rows, read_rows
 from loadcurve.ingest.sysstat.sar_scan import KNOWN, Scan, WarningCollector, looks_like_header
 from loadcurve.ingest.sysstat.sar_tables import average_rows, make_tables
 
-_OURS = lazy_regex(r"[0-9]|\S.{0,30}[:：]|Linux ")
-_TWO_DECIMALS = lazy_regex(r"[0-9]+[.,][0-9]{2}")
+_OURS = re.compile(r"[0-9]|\S.{0,30}[:：]|Linux ")
+_TWO_DECIMALS = re.compile(r"[0-9]+[.,][0-9]{2}")
 
 
 def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
@@ -169,29 +167,3 @@ def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict]:
 def _stamp(time: np.datetime64) -> object:
     """UTC instant as pandas has it."""
     return time.astype("datetime64[us]").astype(object).replace(tzinfo=UTC)
-
-
-SAR = Form(
-    "sar",
-    "",
-    parse_sar,
-    (
-        r"Linux +\S+ +\([^)\n]*\)[ \t]",
-        # A line quoted with "> " is left to the search without prefixes.
-        r"(?![#>*%;-][ \t])\S[^\n]{0,30}?[ \t](?:CPU[ \t]+(?:%user[ \t]+%nice[ \t]+%system[ \t]+(?:%idle"
-        r"|%iowait[ \t]+(?:%steal|%idle[ \t]*$))|%usr[ \t]+%nice[ \t]+%sys(?:tem)?"
-        r"[ \t]+%iowait[ \t]+%steal|MHz|wghMHz|i[0-9]{3}/s|total/s[ \t])|(?:IFACE[ \t]+)?rx(?:pck|err)"
-        r"/s[ \t]|(?:DEV[ \t]+)?tps[ \t]+(?:rtps|rkB/s|rd_sec/s|sect/s)|INTR[ \t]+(?:intr/s|all)|(?:proc"
-        r"|cswch|frmpg)/s(?:[ \t]|$)|pswpin/s[ \t]|pgpgin/s[ \t]|kbmemfree[ \t]|kbswpfree[ \t]"
-        r"|kbhugfree[ \t]|runq-sz[ \t]|%s(?:cpu|io|mem)-10[ \t]|dentunusd[ \t]|TTY[ \t]+rcvin/s|(?:active"
-        r"|atmptf|irec|ihdrerr|imsg|ierr)/s[ \t]|(?:totsck|tcp6sck)[ \t]|s?call/s[ \t]|idgm6?/s[ \t]"
-        r"|MBfsfree[ \t]|(?:FCHOST[ \t]+)?fch_rxf/s|LINUX RESTART)",
-        r"(?:SunOS|AIX|HP-UX|Darwin) [^\n]{1,100}? [0-9]{2}/[0-9]{2}/[0-9]{2,4}[ \t]*$",
-        r"(?:\S+: )?Cannot open \S*/sa[r0-9]\S*: ",
-        r"Requested activities not available",
-        r"Invalid system activity file",
-        r"Usage: sar ",
-        r"(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
-    ),
-    ending=TWO_DECIMALS,
-)

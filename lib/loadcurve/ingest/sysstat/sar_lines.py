@@ -13,32 +13,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.ingest.lazy_regex import lazy_regex
-
-_EAST_ASIAN = lazy_regex(
+_EAST_ASIAN = re.compile(
     r"^(?:(上午|下午|午前|午後|오전|오후|AM|PM) ?)?"
     r"([0-9]{1,2}) ?[时時시点點] ?([0-9]{1,2}) ?[分분] ?([0-9]{1,2}) ?[秒초]",
     re.MULTILINE,
 )
-_BEFORE = lazy_regex(r"^(上午|下午|午前|午後|오전|오후) ?([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.MULTILINE)
-_AFTER = lazy_regex(
+_BEFORE = re.compile(r"^(上午|下午|午前|午後|오전|오후) ?([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.MULTILINE)
+_AFTER = re.compile(
     r"^([0-9]{2}:[0-9]{2}:[0-9]{2}) {1,3}"
     r"(AM|PM|[aApP]\.? ?[mM]\.?|[πμ]\.?μ\.?|上午|下午|午前|午後|오전|오후|ص|م|ق\.ظ|ب\.ظ)(?= |$)",
     re.MULTILINE,
 )
-_DOTTED = lazy_regex(r"^([0-9]{2})[.,]([0-9]{2})[.,]([0-9]{2})(?=[ \t])", re.MULTILINE)
-_ONE_DIGIT = lazy_regex(r"^([0-9]:[0-9]{2}:[0-9]{2}[ \t])", re.MULTILINE)
-_INDENT = lazy_regex(r"^(?:[ \t]+|(?:\^C)+[ \t]*)+", re.MULTILINE)
+_DOTTED = re.compile(r"^([0-9]{2})[.,]([0-9]{2})[.,]([0-9]{2})(?=[ \t])", re.MULTILINE)
+_ONE_DIGIT = re.compile(r"^([0-9]:[0-9]{2}:[0-9]{2}[ \t])", re.MULTILINE)
+_INDENT = re.compile(r"^(?:[ \t]+|(?:\^C)+[ \t]*)+", re.MULTILINE)
 _MORNING = ("上午", "午前", "오전", "ص", "ق.ظ", "πμ", "π.μ.")
 _HEAD = 1 << 16
 _CHUNK = 1 << 24
 _REST = r"(?:(?:\n *)+(?<= )[^ \n][^\n]*)"
-_BROKEN = lazy_regex(rf"(?=[0-9]|\S[^\n:：]{{0,30}}[:：])\S[^\n]*{_REST}+")
-_BLANK = lazy_regex(r"[\n ]*")
-_INDENTED = lazy_regex(r"\n*[ \t]")
-_LINE = lazy_regex(rf"\s*\S[^\n]*{_REST}*")
-_BEGINS = lazy_regex(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[ \t]|$)|[^\W\d_][^\d:：\n]{0,30}?[ \t]?[:：](?:[ \t]|$)|Linux ")
-_CELL = lazy_regex(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
+_BROKEN = re.compile(rf"(?=[0-9]|\S[^\n:：]{{0,30}}[:：])\S[^\n]*{_REST}+")
+_BLANK = re.compile(r"[\n ]*")
+_INDENTED = re.compile(r"\n*[ \t]")
+_LINE = re.compile(rf"\s*\S[^\n]*{_REST}*")
+_BEGINS = re.compile(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[ \t]|$)|[^\W\d_][^\d:：\n]{0,30}?[ \t]?[:：](?:[ \t]|$)|Linux ")
+_CELL = re.compile(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
 _MOST = 60  # lines that one line can be broken into
 
 

@@ -8,6 +8,7 @@ whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a 1024-b
 ``cprintf_pc`` a percent sign.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.sysstat.columns import Column
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
@@ -23,10 +23,10 @@ from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NUMBER = lazy_regex(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
+_NUMBER = re.compile(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
 _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
 _HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
-_CPU = lazy_regex(r"all|[0-9]{1,7}")
+_CPU = re.compile(r"all|[0-9]{1,7}")
 _LEAST, _MOST = 1 << 12, 1 << 24  # bytes from which bulk reading pays off, and bytes read at once
 _MARK = 0x1F  # `sar` never prints it; a text that has it is read line by line
 

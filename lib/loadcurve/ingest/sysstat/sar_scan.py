@@ -6,13 +6,13 @@ interval when several sections are printed.  ``Average:`` and ``Summary:`` are t
 ``COM`` never.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.heading import Heading, read_heading
@@ -20,16 +20,16 @@ from loadcurve.ingest.sysstat.labels import word_of
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS, section_of
 
-_HEADING = lazy_regex(r"Linux +\S+ +\(")
-_LABEL = lazy_regex(r"([^\d:：]{1,30}?) ?[:：](?: +(.*))?")
-_SUMMARY = lazy_regex(r"(Summary|Laburpena|Resumo|Kopsavilkums) +(.*)")  # version 10 has no colon there
-_RESTART = lazy_regex(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +LINUX RESTART(?: +\(([0-9]{1,7}) CPU\))?")
-_COMMENT = lazy_regex(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +COM (.*)")
-_SPECIAL = lazy_regex(r".{8}(?: [AP]M)?(?: \S{2,5})? +(?:LINUX RESTART|COM |up .*load average:)")
-_ZONE = lazy_regex(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
-_NUMBER = lazy_regex(r"[+-]?[0-9.,]+")
-_ELSEWHERE = lazy_regex(r"(SunOS|AIX|HP-UX|Darwin) .* [0-9]{2}/[0-9]{2}/[0-9]{2,4}")
-_ERRORS = lazy_regex(
+_HEADING = re.compile(r"Linux +\S+ +\(")
+_LABEL = re.compile(r"([^\d:：]{1,30}?) ?[:：](?: +(.*))?")
+_SUMMARY = re.compile(r"(Summary|Laburpena|Resumo|Kopsavilkums) +(.*)")  # version 10 has no colon there
+_RESTART = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +LINUX RESTART(?: +\(([0-9]{1,7}) CPU\))?")
+_COMMENT = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +COM (.*)")
+_SPECIAL = re.compile(r".{8}(?: [AP]M)?(?: \S{2,5})? +(?:LINUX RESTART|COM |up .*load average:)")
+_ZONE = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
+_NUMBER = re.compile(r"[+-]?[0-9.,]+")
+_ELSEWHERE = re.compile(r"(SunOS|AIX|HP-UX|Darwin) .* [0-9]{2}/[0-9]{2}/[0-9]{2,4}")
+_ERRORS = re.compile(
     r"(?:\S+: )?(?:Cannot (?:open|find) .*|Requested activities not available.*|Invalid system activity file.*"
     r"|Please check if data collecting is enabled.*|End of (?:system activity file|data collecting) unexpected.*"
     r"|Usage: sar\b.*|Inconsistent input data.*|Current sysstat version can.*not read .*|Not reading from a system .*"

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -27,18 +26,18 @@ from loadcurve.ingest.sysstat.labels import word_of
 from loadcurve.ingest.sysstat.sar_lines import plain
 from loadcurve.ingest.sysstat.values import _NUMBER
 
-_TIME = lazy_regex(r"([0-9]{2}):([0-5][0-9]):([0-5][0-9])(?: ([AP]M))?(?=[ \t]|$)")
-STAMP = lazy_regex(
+_TIME = re.compile(r"([0-9]{2}):([0-5][0-9]):([0-5][0-9])(?: ([AP]M))?(?=[ \t]|$)")
+STAMP = re.compile(
     r"(?:[^\W\d_]{1,20} ?[:：] ?)?"
     r"(?:([0-9]{1,4}[/.-] ?[0-9]{1,2}[/.-] ?[0-9]{2,4}\.?|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日)[T ])? *"
     r"([0-9]{1,2})[:时時] ?([0-9]{2})[:分] ?([0-9]{2})秒?(?: ([AP]M))?([+-][0-9]{2}:?[0-9]{2})?"
 )
 """A time alone, perhaps after ``Time:`` in any language, or after a date."""
-_EPOCH = lazy_regex(r"([0-9]{9,10})(?=[ \t])")
-_AVERAGE = lazy_regex(r"([^\W\d_][^\d:：%]{1,24}?) ?[:：](?=[ \t]|$)")
-_AVERAGE_ROW = lazy_regex(_AVERAGE.pattern + r"[ \t]+(?:all|CPU|NODE|UID|USER|PID|TGID|[0-9])")
-_LEGEND = lazy_regex(r"#[ \t]*Time(?=[ \t])")
-_COMMA = lazy_regex(r"[0-9],[0-9]{2}(?![0-9,])")
+_EPOCH = re.compile(r"([0-9]{9,10})(?=[ \t])")
+_AVERAGE = re.compile(r"([^\W\d_][^\d:：%]{1,24}?) ?[:：](?=[ \t]|$)")
+_AVERAGE_ROW = re.compile(_AVERAGE.pattern + r"[ \t]+(?:all|CPU|NODE|UID|USER|PID|TGID|[0-9])")
+_LEGEND = re.compile(r"#[ \t]*Time(?=[ \t])")
+_COMMA = re.compile(r"[0-9],[0-9]{2}(?![0-9,])")
 _LONGEST = 400  # characters
 _DAY_S, _HALF_DAY_S = 24 * 3600, 12 * 3600
 

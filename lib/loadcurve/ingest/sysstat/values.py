@@ -4,9 +4,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.lazy_regex import lazy_regex
 
-_NUMBER = lazy_regex(r"(-?[0-9]{1,18}(?:[.,][0-9]{1,6})?)([%BkMGTP]?)")
+_NUMBER = re.compile(r"(-?[0-9]{1,18}(?:[.,][0-9]{1,6})?)([%BkMGTP]?)")
 _STEP = {"": 1.0, "%": 1.0, "B": 1.0, "k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4, "P": 1024.0**5}
 CPU_COLUMNS = {
     "%user": "cpu_user_ratio", "%usr": "cpu_user_ratio", "%nice": "cpu_nice_ratio", "%system": "cpu_system_ratio",

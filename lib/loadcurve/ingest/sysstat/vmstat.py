@@ -19,8 +19,6 @@ from functools import cache
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_lists import Columns, extend, table_of
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
@@ -44,13 +42,13 @@ _KNOWN = {**_LOAD, **_MEMORY, **_CPU, **_COUNTERS}
 _KIB = 1024.0
 _UNIT = {"k": 1000.0, "K": 1024.0, "m": 1e6, "M": 1024.0**2}  # manual page, -S
 
-_COMMAND = lazy_regex(r"(?:^|[\s/])vmstat((?: .*)?)$")
-_IN_UNIT = lazy_regex(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
-_NO_FIRST = lazy_regex(r" (?:-[A-Za-z]*y|--no-first)")
-_GROUPS = lazy_regex(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
-_WHOLE = lazy_regex(r"[0-9]{1,18}")
-_STATISTIC = lazy_regex(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
-_OTHERS = lazy_regex(
+_COMMAND = re.compile(r"(?:^|[\s/])vmstat((?: .*)?)$")
+_IN_UNIT = re.compile(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
+_NO_FIRST = re.compile(r" (?:-[A-Za-z]*y|--no-first)")
+_GROUPS = re.compile(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_STATISTIC = re.compile(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
+_OTHERS = re.compile(
     r"disk- -+reads-+.*|Cache +Num +Total +Size +Pages|procs +memory +page +(?:disks?|faults)\b.*"
     r"|System configuration: .*"
 )
@@ -303,13 +301,3 @@ def parse_vmstat_statistics(text: str) -> Parsed:
     if not rows:
         raise nothing_in(text, "lines of vmstat -s")
     return Parsed("vmstat", {"counters": rows}, tuple(warnings))
-
-
-VMSTAT_STATISTICS = Form("vmstat", "statistics", parse_vmstat_statistics, (r"[0-9]+ [kKmM] total memory[ \t]*$",))
-
-VMSTAT = Form(
-    "vmstat",
-    "",
-    parse_vmstat,
-    (r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]", r"r +b +(?:w +)?swpd +free ", r"disk- -+reads-"),
-)

@@ -1,11 +1,9 @@
 """Balancers as data: proxies, which are services, and rules of the kernel.
 
-A balancer that a study can name is registered by a constant of class `Balancer`; `BALANCERS` holds all of them by name.
+`BALANCERS` lists the constants of class `Balancer`, which a study can name.
 """
 
-import sys
-
-from loadcurve.discovery import registered_by_name
+from loadcurve.lab.balancers import haproxy, ipvs, nft, nginx
 from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
 from loadcurve.lab.balancers.haproxy import HaproxyProxy, haproxy_counters_argv, haproxy_proxy_service
 from loadcurve.lab.balancers.ipvs import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
@@ -15,7 +13,8 @@ from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.balancers.shares import expected_shares, nft_server, nginx_server, seed_of_shares
 
-BALANCERS = registered_by_name(sys.modules[__name__], Balancer)
+_LIST = (haproxy.HAPROXY, ipvs.IPVS, nft.NFT, nginx.NGINX_L7, nginx.NGINX_STREAM)
+BALANCERS: dict[str, Balancer] = {balancer.name: balancer for balancer in _LIST}
 """Balancers by the name that a study uses."""
 
 __all__ = [

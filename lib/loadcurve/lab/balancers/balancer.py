@@ -1,4 +1,4 @@
-"""A balancer as it is registered, the host on which it starts, and what it comes to there."""
+"""A balancer as the laboratory lists it, the host on which it starts, and what it comes to there."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,15 +1,12 @@
 """Faults: what goes wrong on purpose, on hosts that the laboratory made, and how to recognise it.
 
-A fault that a study can name is registered by a constant of class `FaultKind`; `FAULTS` holds all of them by name.
-Its `make` returns a `Fault`; `injected` makes the fault for as long as a context lasts, and `why_not` says beforehand
-which capability of the kernel is missing.
+`FAULTS` lists the constants of class `FaultKind`, which a study can name.  Their `make` returns a `Fault`; `injected`
+makes the fault for as long as a context lasts, and `why_not` says beforehand which capability of the kernel is missing.
 
 To add a fault, follow the section "A fault" of ``handbook/guides/add_a_server.md``.
 """
 
-import sys
-
-from loadcurve.discovery import registered_by_name
+from loadcurve.lab.faults import limits, packets, processes
 from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Shape, Start, Steer, Sysctl, Table
 from loadcurve.lab.faults.inject import Event, injected, why_not
 from loadcurve.lab.faults.limits import cap_connections, few_descriptors, fill_conntrack, narrow_ports
@@ -33,7 +30,28 @@ from loadcurve.lab.faults.processes import (
     stop_server,
 )
 
-FAULTS = registered_by_name(sys.modules[__name__], FaultKind)
+_LIST = (
+    limits.NARROW_PORTS,
+    limits.FEW_DESCRIPTORS,
+    limits.FILL_CONNTRACK,
+    limits.CAP_CONNECTIONS,
+    packets.DROP_SYN,
+    packets.DROP_FIN,
+    packets.LOSE_CLIENTS,
+    packets.LOSE_PACKETS,
+    packets.DELAY_PACKETS,
+    packets.SLOW_LINK,
+    packets.LIMIT_PACKETS,
+    packets.STEER_PACKETS,
+    processes.KILL_WORKER,
+    processes.KILL_SERVER,
+    processes.KILL_GENERATOR,
+    processes.BUSY_PROCESSORS,
+    processes.OTHER_TRANSFER,
+    processes.STOP_SERVER,
+    processes.FILL_ACCEPT_QUEUE,
+)
+FAULTS: dict[str, FaultKind] = {fault.name: fault for fault in _LIST}
 """Faults by the name that a study uses."""
 
 __all__ = [

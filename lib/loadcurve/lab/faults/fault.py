@@ -1,4 +1,4 @@
-"""A fault as it is registered, and as data: its steps on a host, a service, a command or a link, and their undoing."""
+"""A fault as it is listed, and as data: its steps on a host, a service, a command or a link, and their undoing."""
 
 import re
 from collections.abc import Callable, Mapping

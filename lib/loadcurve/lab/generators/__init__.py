@@ -1,19 +1,17 @@
 """Load generators, one module per tool: which loads it can make, its command, and where it comes from.
 
 `Load` describes a load, `split` divides it among processes, and `command_of` returns the command of one process.
-`start_at` starts several processes at one instant.  A module registers its tool by a constant of class `Generator`;
-`GENERATORS` holds all of them by name.
+`start_at` starts several processes at one instant.  `GENERATORS` lists the constants of class `Generator`.
 """
 
-import sys
-
-from loadcurve.discovery import registered_by_name
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.generators import ab, h2load, hey, k6, oha, weighttp, wrk, wrk2
 from loadcurve.lab.generators.barrier import common_instant_ns, start_at, start_delay_s
 from loadcurve.lab.generators.generator import CommandLine, Generator, GeneratorCommand
 from loadcurve.lab.generators.load import Load, split
 
-GENERATORS = registered_by_name(sys.modules[__name__], Generator)
+_LIST = (ab.AB, h2load.H2LOAD, hey.HEY, k6.K6, oha.OHA, weighttp.WEIGHTTP, wrk.WRK, wrk2.WRK2)
+GENERATORS: dict[str, Generator] = {generator.name: generator for generator in _LIST}
 """Generators by the name that a study uses."""
 
 __all__ = [
@@ -32,7 +30,7 @@ __all__ = [
 
 
 def generator_named(name: str) -> Generator:
-    """Return a generator by its name; raise `ValueRuleError` for a name that no module registers."""
+    """Return a generator by its name; raise `ValueRuleError` for an unknown name."""
     if name not in GENERATORS:
         raise ValueRuleError("tool", f"one of {', '.join(GENERATORS)}", name)
     return GENERATORS[name]

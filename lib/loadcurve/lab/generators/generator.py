@@ -1,4 +1,4 @@
-"""A load generator as it is registered, and the command that one of its processes runs."""
+"""A load generator as the laboratory lists it, and the command that one of its processes runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -7,7 +7,7 @@ from loadcurve.lab.generators.generator import CommandLine, Generator, milliseco
 from loadcurve.lab.generators.load import Load
 from loadcurve.lab.hosts.tools import Tool
 
-TOOL = Tool("k6", "load, both loops", "version", source="go install go.k6.io/k6@latest")
+TOOL = Tool("k6", "load, both loops", "version", source="https://github.com/grafana/k6/releases")
 
 # Longer than the percentiles of k6's default summary (p90, p95).
 _STATISTICS = ["avg", "min", "med", "max", "p(75)", "p(90)", "p(95)", "p(99)", "p(99.9)"]

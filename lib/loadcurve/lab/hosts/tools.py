@@ -1,6 +1,6 @@
 """Find the programs that the laboratory starts, their versions, and how to install missing ones.
 
-A module that starts a program registers it with a constant of class `Tool`; `loadcurve.lab.known_tools` collects them.
+A module that starts a program describes it by a constant of class `Tool`; `loadcurve.lab.known_tools` lists them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A monitor as it is registered, and as it runs on a host: what it samples, how often, and which form reads it."""
+"""A monitor as it is listed, and as it runs on a host: what it samples, how often, and which form reads it."""
 
 import re
 from collections.abc import Callable

@@ -1,12 +1,10 @@
 """Web servers as data: from validated settings to a `Service`, private to a run's folder.
 
-A `Response` says what a server responds with; each server's own settings say how it runs.  A server that a study can
-name is registered by a constant of class `Server`; `SERVERS` holds all of them by name.
+A `Response` says what a server responds with; each server's own settings say how it runs.  `SERVERS` lists the
+constants of class `Server`, which a study can name.
 """
 
-import sys
-
-from loadcurve.discovery import registered_by_name
+from loadcurve.lab.servers import apache, caddy, haproxy, lighttpd, nginx_server, php, wordpress
 from loadcurve.lab.servers.apache import apache_service
 from loadcurve.lab.servers.caddy import caddy_service
 from loadcurve.lab.servers.haproxy import HaproxyProcess, HaproxySection, haproxy_service
@@ -22,7 +20,16 @@ from loadcurve.lab.servers.settings import Endpoint
 from loadcurve.lab.servers.web import WebSection, WebServer
 from loadcurve.lab.servers.wordpress import wordpress_page
 
-SERVERS = registered_by_name(sys.modules[__name__], Server)
+_LIST = (
+    apache.APACHE,
+    caddy.CADDY,
+    haproxy.HAPROXY,
+    lighttpd.LIGHTTPD,
+    nginx_server.NGINX,
+    php.PHP,
+    wordpress.WORDPRESS,
+)
+SERVERS: dict[str, Server] = {server.name: server for server in _LIST}
 """Servers by the name that a study uses."""
 
 __all__ = [

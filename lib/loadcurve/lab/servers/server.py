@@ -1,4 +1,4 @@
-"""A server as it is registered, the host on which it starts, and what it comes to there."""
+"""A server as the laboratory lists it, the host on which it starts, and what it comes to there."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ _METHODS = sorted({method for tool in GENERATORS.values() for method in tool.met
 
 
 def check_tool(name: str, value: str) -> None:
-    """Check that a module registers a load generator of this name."""
+    """Check that there is a load generator of this name."""
     generator_named(value)
 
 
