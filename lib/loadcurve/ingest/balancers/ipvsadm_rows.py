@@ -275,40 +275,36 @@ class Flows:
             self._cursor.fail(f"columns of ip_vs_conn ({', '.join(_KERNEL)})", unknown[0])
         self._heading = tuple(_KERNEL[word] for word in words)
 
-    def _add(self, tool: str, row: dict) -> None:
-        row |= {"time": self._cursor.time, "tool": tool}
-        self.rows.append(tuple(row.get(column) for column in FLOW_COLUMNS))
-
-    def _ends(self, match: re.Match[str], *names: str) -> dict:
-        """Columns of the named ends of a connection."""
-        ends = {name: _endpoint(self._cursor, match[name]) for name in names if match[name] is not None}
-        return {f"{name}_{part}": end[i] for name, end in ends.items() for i, part in enumerate(("address", "port"))}
+    def _ends(self, match: re.Match[str], *names: str) -> list[str | None]:
+        """Return addresses and ports of the named ends of a connection; None where the line has no such end."""
+        missing = (None, None)
+        return [x for name in names for x in (_endpoint(self._cursor, match[name]) if match[name] else missing)]
 
     def add_entry(self, line: str, cut: bool) -> bool:
         """Read a line of ``ipvsadm -lnc``, without its server where the text's end cuts it; False for another line."""
         match = _ENTRY.fullmatch(line)
         if match is None or (match["server"] is None and not cut):
             return False
-        row = {
-            "protocol": match["protocol"].upper(), "state": match["state"] or match["state2"], "other": match["other"],
-            "expires_s": int(match["minutes"]) * 60 + int(match["seconds"]),
-            **self._ends(match, "client", "virtual", "server"),
-        }  # fmt: skip
-        if _HEX.fullmatch(row["state"]):
-            self._cursor.warn(f"ipvsadm printed a port as the time and an address as the state {row['state']}")
-            del row["state"], row["expires_s"]
-            for part in ("address", "port"):
-                row[f"reply_{part}"] = row.pop(f"server_{part}", None)
-        self._add("ipvsadm", row)
+        state = match["state"] or match["state2"]
+        expires: int | None = int(match["minutes"]) * 60 + int(match["seconds"])
+        ends, server = self._ends(match, "client", "virtual"), self._ends(match, "server")
+        reply: list[str | None] = [None, None]
+        if _HEX.fullmatch(state):
+            self._cursor.warn(f"ipvsadm printed a port as the time and an address as the state {state}")
+            state, expires, server, reply = None, None, reply, server
+        protocol = match["protocol"].upper()
+        self.rows.append(
+            (self._cursor.time, "ipvsadm", protocol, state, expires, *ends, *server, *reply, match["other"])
+        )
         return True
 
     def add_dpvs(self) -> None:
         """Read a line of the connections of DPVS."""
         match = self._cursor.expect(_DPVS, "a connection of DPVS")
         protocol = None if match["protocol"] == "--" else match["protocol"].upper()
-        known = {"state": match["state"], "expires_s": int(match["seconds"]), "other": f"lcore {match['core']}"}
-        ends = self._ends(match, "client", "virtual", "server", "reply")
-        self._add("ipvsadm", {"protocol": protocol, **known, **ends})
+        ends, other = self._ends(match, "client", "virtual", "server", "reply"), f"lcore {match['core']}"
+        known = (self._cursor.time, "ipvsadm", protocol, match["state"], int(match["seconds"]))
+        self.rows.append((*known, *ends, other))
 
     def add_kernels(self) -> None:
         """Read a line of /proc/net/ip_vs_conn."""
@@ -330,7 +326,8 @@ class Flows:
                 row[column] = int(word)
             else:
                 row[column] = word
-        self._add("proc", row)
+        row |= {"time": cursor.time, "tool": "proc"}
+        self.rows.append(tuple(row.get(column) for column in FLOW_COLUMNS))
 
     def table(self) -> pd.DataFrame:
         """Return the table `flows`."""

@@ -13,8 +13,6 @@ import pandas as pd
 from loadcurve.ingest.report_text import error_counts, response_counts
 
 QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
-TOTALS = ("runs", "latency", "labels")
-"""Tables that `summary_of` returns."""
 _ESTIMATOR = "computed by loadcurve: smallest time of which at least the share q of the requests is no larger"
 
 

@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import zip_longest
 
 from loadcurve.errors import ParseError
@@ -58,6 +59,7 @@ _OVER_RATE = 1.1  # a generator with a fixed rate does not exceed it by a tenth:
 _MAJOR = re.compile(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
 
 
+@cache
 def units_of(column: str) -> tuple[dict[str, float], str]:
     """Return the units that wrk prints in a column, in SI, none for a count or a word; and what an error expects."""
     return next((known for suffix, known in _UNITS.items() if column.endswith(suffix)), ({}, "a whole number"))

@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from loadcurve.errors import ParseError, ValueRuleError
 
-_DAY_S = 24 * 3600
 ABBREVIATION = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CLOCK = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")
