@@ -1,4 +1,7 @@
-"""Notebook 01 answers for any folder: the files of the reader, without an edit beyond the folder's name."""
+"""Notebook 01 answers for any folder: the files of the reader, without an edit beyond the folder's name.
+
+`test_package` executes it for reports of wrk.
+"""
 
 import json
 
@@ -12,7 +15,7 @@ pytestmark = pytest.mark.slow
 FOLDERS = ROOT / "lib" / "tests" / "data" / "folders"
 
 
-@pytest.mark.parametrize("folder", ["wrk_only", "ab_sar", "json_tools"])
+@pytest.mark.parametrize("folder", ["ab_sar", "json_tools"])
 def test_the_notebook_answers_for_files_of_others(folder, tmp_path):
     output = tmp_path / "out.ipynb"
     batch.run_notebook(ROOT / "notebooks" / "01_your_own_files.ipynb", output, {"folder": str(FOLDERS / folder)})

@@ -48,6 +48,11 @@ RUNS = [
 FINISHED = [run for run in RUNS if not math.isnan(run[2])]
 
 
+def rows_of(columns, *rows):
+    """A function that gives the rows as a table; its columns are the words of a text."""
+    return lambda: pd.DataFrame(rows, columns=columns.split())
+
+
 def table_of_runs(rows=RUNS):
     frame = pd.DataFrame(rows, columns=["variant", "connections", "throughput_rps", "latency_mean_s"])
     status = ["finished" if known else "interrupted" for known in frame["throughput_rps"].notna()]
@@ -86,11 +91,10 @@ def known(value):
     return Estimate(value, math.nan, math.nan, 0.95, "given")
 
 
-def deviation():
-    return pd.DataFrame(
-        [(1, "N/R", 0.01), (1, "N/R", 0.03), (8, "N/R", -0.01), (1, "N/R_min", 0.0), (8, "N/R_min", -0.4)],
-        columns=["connections", "law", "deviation_ratio"],
-    )
+deviation = rows_of(
+    "connections law deviation_ratio",
+    (1, "N/R", 0.01), (1, "N/R", 0.03), (8, "N/R", -0.01), (1, "N/R_min", 0.0), (8, "N/R_min", -0.4),
+)  # fmt: skip
 
 
 def findings(rows=(("cpu", 4, 4.0), ("cpu", 16, 12.0), ("delay", 4, 3.8), ("delay", 16, 16.0))):
@@ -99,27 +103,18 @@ def findings(rows=(("cpu", 4, 4.0), ("cpu", 16, 12.0), ("delay", 4, 3.8), ("dela
     return tables.check("findings", declared).assign(variant=frame["variant"])
 
 
-def busy():
-    return pd.DataFrame(
-        [
-            ("cpu", 1, "generator", 0.10),
-            ("cpu", 1, "server", 0.50),
-            ("cpu", 1, "server", 0.60),
-            ("cpu", 1, "", 0.99),
-            ("cpu", 8, "generator", 0.30),
-            ("cpu", 8, "server", 1.00),
-            ("delay", 1, "generator", 0.02),
-            ("delay", 1, "server", 0.01),
-        ],
-        columns=["variant", "connections", "role", "busy_ratio"],
-    )
+busy = rows_of(
+    "variant connections role busy_ratio",
+    ("cpu", 1, "generator", 0.10), ("cpu", 1, "server", 0.50), ("cpu", 1, "server", 0.60), ("cpu", 1, "", 0.99),
+    ("cpu", 8, "generator", 0.30), ("cpu", 8, "server", 1.00), ("delay", 1, "generator", 0.02),
+    ("delay", 1, "server", 0.01),
+)  # fmt: skip
 
 
-def established():
-    return pd.DataFrame(
-        [("cpu", 1, 1), ("cpu", 64, 64), ("delay", 4, 4), ("delay", 512, 128)],
-        columns=["variant", "connections", "established"],
-    )
+established = rows_of(
+    "variant connections established",
+    ("cpu", 1, 1), ("cpu", 64, 64), ("delay", 4, 4), ("delay", 512, 128),
+)  # fmt: skip
 
 
 def records():
@@ -133,28 +128,25 @@ def responses():
     )
 
 
-def packets():
-    rows = [("responses", 0, 1), ("responses", 2000, 2), ("both ways", 0, 2), ("both ways", 2000, 4)]
-    return pd.DataFrame(rows, columns=["counted", "response_bytes", "frames"])
+packets = rows_of(
+    "counted response_bytes frames",
+    ("responses", 0, 1), ("responses", 2000, 2), ("both ways", 0, 2), ("both ways", 2000, 4),
+)  # fmt: skip
 
 
-def limits_by_size():
-    rows = [("10 GbE", "link", 306, 4e6), ("10 GbE", "link", 1538, 8e5), ("1 Mpps", "packets", 306, 1e6)]
-    return pd.DataFrame(rows, columns=["limit", "kind", "payload_bytes", "throughput_rps"])
+limits_by_size = rows_of(
+    "limit kind payload_bytes throughput_rps",
+    ("10 GbE", "link", 306, 4e6), ("10 GbE", "link", 1538, 8e5), ("1 Mpps", "packets", 306, 1e6),
+)  # fmt: skip
 
 
-def reported():
-    rows = [
-        ("server", 216, 5e5, "consistent"),
-        ("server", 832, 4e5, "inconsistent"),
-        ("proxy", 9e3, 2e5, "above line rate"),
-    ]
-    return pd.DataFrame(rows, columns=["setup", "payload_bytes", "throughput_rps", "verdict"])
+reported = rows_of(
+    "setup payload_bytes throughput_rps verdict",
+    ("server", 216, 5e5, "consistent"), ("server", 832, 4e5, "inconsistent"), ("proxy", 9e3, 2e5, "above line rate"),
+)  # fmt: skip
 
 
-def port_limits():
-    rows = [("60 s", 1, 470), ("60 s", 10, 4700), ("1 s", 1, 28232)]
-    return pd.DataFrame(rows, columns=["limit", "destinations", "connections_per_s"])
+port_limits = rows_of("limit destinations connections_per_s", ("60 s", 1, 470), ("60 s", 10, 4700), ("1 s", 1, 28232))
 
 
 def wanted():
@@ -166,9 +158,7 @@ def blocks():
     return runs.assign(repeat=[1, 2, 1, 2])
 
 
-def ratios():
-    rows = [("t", 1.1, 1.0, 1.2), ("ranks", 1.2, math.nan, math.nan)]
-    return pd.DataFrame(rows, columns=["method", "ratio", "lo", "hi"])
+ratios = rows_of("method ratio lo hi", ("t", 1.1, 1.0, 1.2), ("ranks", 1.2, math.nan, math.nan))
 
 
 def coverage():
@@ -182,11 +172,7 @@ def interval_coverage():
     return pd.DataFrame(rows, columns=["method", "size", "coverage", "lo", "hi"])
 
 
-def network():
-    return pd.DataFrame(
-        [(1, 100.0, 0.01), (4, 300.0, 0.013), (16, 450.0, 0.036)],
-        columns=["connections", "throughput_rps", "latency_s"],
-    )
+network = rows_of("connections throughput_rps latency_s", (1, 100.0, 0.01), (4, 300.0, 0.013), (16, 450.0, 0.036))
 
 
 def network_bounds():
@@ -195,14 +181,16 @@ def network_bounds():
     return pd.DataFrame(rows, columns=columns)
 
 
-def bound_gaps():
-    rows = [("wide", 1, -0.1, 0.2), ("wide", 8, -0.3, 0.4), ("tight", 1, 0.0, 0.0), ("tight", 8, -0.01, 0.02)]
-    return pd.DataFrame(rows, columns=["bounds", "connections", "lo_ratio", "hi_ratio"])
+bound_gaps = rows_of(
+    "bounds connections lo_ratio hi_ratio",
+    ("wide", 1, -0.1, 0.2), ("wide", 8, -0.3, 0.4), ("tight", 1, 0.0, 0.0), ("tight", 8, -0.01, 0.02),
+)  # fmt: skip
 
 
-def solvers():
-    rows = [("right", 1, 1.0), ("right", 8, 5.0), ("wrong", 1, 1.0), ("wrong", 8, -90.0)]
-    return pd.DataFrame(rows, columns=["solver", "connections", "latency_s"])
+solvers = rows_of(
+    "solver connections latency_s",
+    ("right", 1, 1.0), ("right", 8, 5.0), ("wrong", 1, 1.0), ("wrong", 8, -90.0),
+)  # fmt: skip
 
 
 def forecast_points():
@@ -211,33 +199,26 @@ def forecast_points():
     )
 
 
-def forecast_bands():
-    rows = [(1, 100.0, 90.0, 110.0), (4, 360.0, 300.0, 400.0), (16, 900.0, 400.0, 1500.0)]
-    return pd.DataFrame(rows, columns=["connections", "throughput_rps", "prediction_lo", "prediction_hi"])
+forecast_bands = rows_of(
+    "connections throughput_rps prediction_lo prediction_hi",
+    (1, 100.0, 90.0, 110.0), (4, 360.0, 300.0, 400.0), (16, 900.0, 400.0, 1500.0),
+)  # fmt: skip
 
 
-def forecasts():
-    rows = [
-        ("stack of forecasts", 0.1),
-        ("stack of forecasts", -0.2),
-        ("usl as people write it", math.nan),
-        ("usl", 5.0),
-    ]
-    return pd.DataFrame(rows, columns=["method", "error_ratio"])
+forecasts = rows_of(
+    "method error_ratio",
+    ("stack of forecasts", 0.1), ("stack of forecasts", -0.2), ("usl as people write it", math.nan), ("usl", 5.0),
+)  # fmt: skip
 
 
-def residuals():
-    rows = [(1, 0.2, 0.5), (4, -0.1, -0.2), (16, 0.05, math.nan)]
-    return pd.DataFrame(rows, columns=["connections", "miss_ratio", "leave_one_out"])
+residuals = rows_of("connections miss_ratio leave_one_out", (1, 0.2, 0.5), (4, -0.1, -0.2), (16, 0.05, math.nan))
 
 
-def intervals():
-    rows = [
-        ("unit_throughput_rps", "t", 10, 8, 12),
-        ("unit_throughput_rps", "profile", 10, 9, 13),
-        ("peak", "t", 4, 2, math.inf),
-    ]
-    return pd.DataFrame(rows, columns=["quantity", "method", "value", "lo", "hi"])
+intervals = rows_of(
+    "quantity method value lo hi",
+    ("unit_throughput_rps", "t", 10, 8, 12), ("unit_throughput_rps", "profile", 10, 9, 13),
+    ("peak", "t", 4, 2, math.inf),
+)  # fmt: skip
 
 
 def promised():
@@ -278,9 +259,10 @@ def bottlenecks():
     return pd.DataFrame(rows, columns=names).assign(**plateau)
 
 
-def usage():
-    rows = [("server", 100.0, 0.25), ("server", 200.0, 0.45), ("generator", 100.0, 0.1), ("disk", 200.0, 0.01)]
-    return pd.DataFrame(rows, columns=["resource", "throughput_rps", "utilisation_ratio"])
+usage = rows_of(
+    "resource throughput_rps utilisation_ratio",
+    ("server", 100.0, 0.25), ("server", 200.0, 0.45), ("generator", 100.0, 0.1), ("disk", 200.0, 0.01),
+)  # fmt: skip
 
 
 def demands():
@@ -295,77 +277,57 @@ def demands():
     )  # fmt: skip
 
 
-def efficiency():
-    rows = [("small", 1, 1.0), ("small", 4, 0.9), ("large", 1, 1.0), ("large", 4, 0.5)]
-    return pd.DataFrame(rows, columns=["curve", "units", "efficiency_ratio"])
+efficiency = rows_of(
+    "curve units efficiency_ratio",
+    ("small", 1, 1.0), ("small", 4, 0.9), ("large", 1, 1.0), ("large", 4, 0.5),
+)  # fmt: skip
 
 
-def sizes():
-    rows = [(1, 100.0, True), (4, 360.0, True), (16, 900.0, False)]
-    return pd.DataFrame(rows, columns=["units", "throughput_rps", "seen"])
+sizes = rows_of("units throughput_rps seen", (1, 100.0, True), (4, 360.0, True), (16, 900.0, False))
 
 
 def projection():
     return pd.DataFrame({"units": [8, 16], "throughput_rps": [600.0, 1000.0], "lo": [400, 500], "hi": [800, 1600]})
 
 
-def hosts():
-    rows = [("C1", "C", "ab"), ("C2", "C", "ab"), ("LB", "LB", "nginx"), ("S", "S", "nginx")]
-    return pd.DataFrame(rows, columns=["host", "role", "facts"])
+hosts = rows_of("host role facts", ("C1", "C", "ab"), ("C2", "C", "ab"), ("LB", "LB", "nginx"), ("S", "S", "nginx"))
 
 
-def links():
-    return pd.DataFrame(
-        [("C1", "LB", "HTTP"), ("C2", "LB", ""), ("LB", "S", "")], columns=["source", "target", "label"]
-    )
+links = rows_of("source target label", ("C1", "LB", "HTTP"), ("C2", "LB", ""), ("LB", "S", ""))
 
 
-def answers():
-    rows = [
-        ("a", "raw", "yes"),
-        ("a", "one_change", "partly"),
-        ("b", "raw", "no"),
-        ("b", "one_change", "not checked"),
-    ]
-    return pd.DataFrame(rows, columns=["report", "item", "answer"])
+answers = rows_of(
+    "report item answer",
+    ("a", "raw", "yes"), ("a", "one_change", "partly"), ("b", "raw", "no"), ("b", "one_change", "not checked"),
+)  # fmt: skip
 
 
-def verdicts():
-    rows = [
-        ("round_robin", "nft", "pass"),
-        ("round_robin", "haproxy", "not checked"),
-        ("fail_over", "nft", "fail"),
-    ]
-    return pd.DataFrame(rows, columns=["check", "balancer", "verdict"])
+verdicts = rows_of(
+    "check balancer verdict",
+    ("round_robin", "nft", "pass"), ("round_robin", "haproxy", "not checked"), ("fail_over", "nft", "fail"),
+)  # fmt: skip
 
 
-def reported_rates():
-    rows = [("one", 300.0, 1.0), ("both", 659.0, math.nan)]
-    return pd.DataFrame(rows, columns=["case", "throughput_rps", "lower_bound"])
+reported_rates = rows_of("case throughput_rps lower_bound", ("one", 300.0, 1.0), ("both", 659.0, math.nan))
 
 
-def overlap():
-    rows = [(0, 600.0, 600.0), (10, 300.0, 600.0)]
-    return pd.DataFrame(rows, columns=["delay_s", "lo_rps", "hi_rps"])
+overlap = rows_of("delay_s lo_rps hi_rps", (0, 600.0, 600.0), (10, 300.0, 600.0))
 
 
 def levels():
     return pd.DataFrame({"name": ["one alone"], "throughput_rps": [300.0]})
 
 
-def budgets():
-    rows = [("own", 1, 8e-5), ("own", 8, 8e-5), ("shared", 1, 4e-5), ("shared", 8, 5e-6)]
-    return pd.DataFrame(rows, columns=["part", "units", "budget_s"])
+budgets = rows_of("part units budget_s", ("own", 1, 8e-5), ("own", 8, 8e-5), ("shared", 1, 4e-5), ("shared", 8, 5e-6))
 
 
-def dealt():
-    rows = [("a", "active", 30), ("a", "inactive", 70), ("b", "active", 20), ("b", "inactive", 80)]
-    return pd.DataFrame(rows, columns=["server", "part", "count"])
+dealt = rows_of(
+    "server part count",
+    ("a", "active", 30), ("a", "inactive", 70), ("b", "active", 20), ("b", "inactive", 80),
+)  # fmt: skip
 
 
-def used():
-    rows = [("link", "small", 0.8), ("packets", "small", 0.1), ("link", "large", 0.4)]
-    return pd.DataFrame(rows, columns=["limit", "load", "used_ratio"])
+used = rows_of("limit load used_ratio", ("link", "small", 0.8), ("packets", "small", 0.1), ("link", "large", 0.4))
 
 
 def plan():
@@ -373,19 +335,22 @@ def plan():
     return pd.DataFrame({"variation_ratio": [0.01, 0.1], "repeats": [6.0, 436.0]}), marked
 
 
-def settings():
-    rows = [("fast", 900.0, 900.0, ""), ("slow", 200.0, 800.0, "25 % busy")]
-    return pd.DataFrame(rows, columns=["setting", "throughput_rps", "busy_rps", "note"])
+settings = rows_of(
+    "setting throughput_rps busy_rps note",
+    ("fast", 900.0, 900.0, ""), ("slow", 200.0, 800.0, "25 % busy"),
+)  # fmt: skip
 
 
-def rates_by_setting():
-    rows = [("fast", 900.0, 950.0), ("fast", 700.0, 950.0), ("slow", 200.0, float("nan"))]
-    return pd.DataFrame(rows, columns=["setting", "throughput_rps", "model_rps"])
+rates_by_setting = rows_of(
+    "setting throughput_rps model_rps",
+    ("fast", 900.0, 950.0), ("fast", 700.0, 950.0), ("slow", 200.0, float("nan")),
+)  # fmt: skip
 
 
-def shares_by_size():
-    rows = [("link", 216, 0.2), ("link", 2806, 0.9), ("link", 10456, 1.08), ("processor", 216, 1.0)]
-    return pd.DataFrame(rows, columns=["resource", "payload_bytes", "used_ratio"])
+shares_by_size = rows_of(
+    "resource payload_bytes used_ratio",
+    ("link", 216, 0.2), ("link", 2806, 0.9), ("link", 10456, 1.08), ("processor", 216, 1.0),
+)  # fmt: skip
 
 
 def laws_and_rates():
@@ -408,9 +373,10 @@ def law_by_delay():
     )
 
 
-def sockets_over_time():
-    rows = [("a", "1 s", 0.0, 64, 0), ("a", "1 s", 2.0, 0, 64), ("b", "2 s", 0.0, 64, 0), ("b", "2 s", 3.0, 0, 64)]
-    return pd.DataFrame(rows, columns=["run_id", "variant", "elapsed_s", "established", "orphans"])
+sockets_over_time = rows_of(
+    "run_id variant elapsed_s established orphans",
+    ("a", "1 s", 0.0, 64, 0), ("a", "1 s", 2.0, 0, 64), ("b", "2 s", 0.0, 64, 0), ("b", "2 s", 3.0, 0, 64),
+)  # fmt: skip
 
 
 def rates_by_threads():
@@ -419,14 +385,17 @@ def rates_by_threads():
     return runs, summarise_threads(0.002, 0.042, 1, 40), Estimate(21.6, 21.0, 23.0, 0.95, "")
 
 
-def counts():
-    rows = [("first", "asked for", 8000), ("first", "in flight", 1012), ("second", "asked for", 100)]
-    return pd.DataFrame(rows, columns=["run", "what", "count"])
+counts = rows_of(
+    "run what count",
+    ("first", "asked for", 8000), ("first", "in flight", 1012), ("second", "asked for", 100),
+)  # fmt: skip
 
 
-def socket_places():
-    rows = [("server", "established", 40), ("server", "elsewhere", 60), ("client", "established", 1)]
-    return pd.DataFrame([*rows, ("client", "elsewhere", 99)], columns=["machine", "place", "count"])
+socket_places = rows_of(
+    "machine place count",
+    ("server", "established", 40), ("server", "elsewhere", 60), ("client", "established", 1),
+    ("client", "elsewhere", 99),
+)  # fmt: skip
 
 
 def curve():

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.analysis import analyse, compare
@@ -115,7 +116,7 @@ def outside(curve):
             yield f"{result.name} from {loads.nunique()} levels"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15)
 @given(st.data())
 def test_no_result_lies_outside_of_what_was_measured(data):
     levels = sorted(data.draw(st.sets(st.integers(1, 2000), min_size=1, max_size=9)))

@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -103,17 +101,17 @@ def test_the_examples_of_the_guide_are_right(root, tmp_path):
 
 
 @pytest.mark.real
-def test_a_launched_design_is_recorded_among_the_studies(checkout):
+def test_a_launched_design_is_recorded_among_the_studies(checkout, called, monkeypatch):
     study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1, monitors={})
     if len(obstacles := list_obstacles(study)):
         pytest.skip("; ".join(obstacles["obstacle"]))
     design = checkout / "designs" / "tiny"
     design.mkdir(parents=True)
     write_study(study, design)
-    program = "from loadcurve import cli, paths; paths.designs = lambda: paths.root() / 'designs'; cli.main()"
+    monkeypatch.setattr(paths, "designs", lambda: checkout / "designs")
+    monkeypatch.chdir(checkout)
     for named in ("tiny", "designs/tiny/study.yml"):  # the second time nothing is left to do
-        argv = (sys.executable, "-c", program, "launch", named)
-        said = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=True)
-        assert "data/studies/tiny: 1 run, 1 finished\n" in said.stdout
+        code, out, err = called("launch", named)
+        assert code == 0 and "data/studies/tiny: 1 run, 1 finished\n" in out, err
     assert [path.name for path in design.iterdir()] == ["study.yml"]
     assert len(list((checkout / "data" / "studies" / "tiny").glob("*/run.json"))) == 1

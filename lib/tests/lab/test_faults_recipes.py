@@ -84,6 +84,7 @@ def test_what_they_are():
     assert [steer_packets(processor).begin[0].mask for processor in (0, 3, 5)] == ["1", "8", "20"]
     assert other_transfer("10.99.0.2", 8080, 1000).begin[0].argv[-1] == "http://10.99.0.2:8080/1000.bin"
     assert "limit rate over 20000/second burst 2000 packets counter drop\n" in limit_packets(20_000).begin[0].text
+    assert "ct count over 16 counter drop\n" in cap_connections(80, 16).begin[0].text
     (table,) = drop_syn(8080).begin
     assert "tcp dport 8080 tcp flags & (syn | ack) == syn counter drop\n" in table.text
 

@@ -38,35 +38,24 @@ def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
     assert made.limit_s > 2
 
 
-@in_one_test(
-    "url",
-    [
-        "", "/", "127.0.0.1:80/", "-c1", "--help", "ftp://h/", "file:///etc/passwd", "http://", "http:///x", "http://h:0/",
-        "http://h:99999/", "http://-h/", "http://u@h/", "http://u:p@h/", "http://h/#f", "http://h/ x", "http://h/\n",
-        "http://h/'x", 'http://h/"x', "http://h/`x`", "http://h/\\x", "http://h/é", "http://h/{x}", None, 8,
-    ],
-)  # fmt: skip
-def test_a_url_that_is_none_is_refused(url):
-    with pytest.raises(ValueRuleError, match="url must be"):
-        load("wrk", url=url)
-
-
-@in_one_test(
-    ("name", "value"),
-    [
-        ("X\r\nHost", "x"), ("", "x"), ("-H", "x"), ("X y", "x"), ("X:", "x"), ("Content-Length", "5"),
-        ("transfer-encoding", "chunked"), ("Connection", "close"), ("X", "a\r\nEvil: 1"), ("X", ""), ("X", " a"),
-        ("X", "a\n"), ("X", "\0"), ("X", "é"), ("X", 5), (5, "x"),
-    ],
-)  # fmt: skip
-def test_a_header_that_could_be_another_is_refused(name, value):
-    with pytest.raises(ValueRuleError, match="headers must be"):
-        load("wrk", headers={name: value})
+URLS = [
+    "", "/", "127.0.0.1:80/", "-c1", "--help", "ftp://h/", "file:///etc/passwd", "http://", "http:///x", "http://h:0/",
+    "http://h:99999/", "http://-h/", "http://u@h/", "http://u:p@h/", "http://h/#f", "http://h/ x", "http://h/\n",
+    "http://h/'x", 'http://h/"x', "http://h/`x`", "http://h/\\x", "http://h/é", "http://h/{x}", None, 8,
+]  # fmt: skip
+# What could be another header.
+HEADERS = [
+    ("X\r\nHost", "x"), ("", "x"), ("-H", "x"), ("X y", "x"), ("X:", "x"), ("Content-Length", "5"),
+    ("transfer-encoding", "chunked"), ("Connection", "close"), ("X", "a\r\nEvil: 1"), ("X", ""), ("X", " a"),
+    ("X", "a\n"), ("X", "\0"), ("X", "é"), ("X", 5), (5, "x"),
+]  # fmt: skip
 
 
 @in_one_test(
     ("tool", "changes", "name"),
     [
+        *(("wrk", {"url": url}, "url") for url in URLS),
+        *(("wrk", {"headers": {name: value}}, "headers") for name, value in HEADERS),
         ("wrk", {"tool": "sh"}, "tool"),
         ("wrk", {"connections": 0}, "connections"),
         ("wrk", {"connections": "8 -s evil.lua"}, "connections"),
@@ -111,10 +100,12 @@ def test_what_a_tool_does_not_take_is_refused(tool, changes, name):
         load(tool, **changes)
 
 
-@pytest.mark.parametrize("stem", ["", "-x", "a/b", "../x", "a.b", "x" * 40, None])
-def test_files_keep_to_the_runs_folder(stem):
+@in_one_test("stem", ["", "-x", "a/b", "../x", "a.b", "x" * 40, None])
+def test_a_command_is_of_one_process_and_its_files_keep_to_the_runs_folder(stem):
     with pytest.raises(ValueRuleError, match="stem must be"):
         command_of(load("wrk"), stem)
+    with pytest.raises(ValueRuleError, match="processes must be 1 here"):
+        command_of(load("wrk", processes=2))
 
 
 @pytest.mark.parametrize("tool", GENERATORS)
@@ -170,11 +161,6 @@ def test_a_load_is_divided_exactly(connections, processes, requests):
         assert sum(shares) == getattr(whole, name)
         assert max(shares) - min(shares) <= 1
     assert {part.processes for part in parts} == {1}
-
-
-def test_several_processes_are_no_one_command():
-    with pytest.raises(ValueRuleError, match="processes must be 1 here"):
-        command_of(load("wrk", processes=2))
 
 
 def test_a_rate_is_divided_too():

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from events import HANG_S, wait_until
-from private_services import free_endpoint, need, running
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.host import LOCAL, Host
@@ -24,7 +22,6 @@ from loadcurve.lab.hosts.network.ledger import _boot
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.network.resources import is_running
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.servers import Nginx, Text, nginx_service
 
 pytestmark = pytest.mark.lab
 
@@ -153,42 +150,6 @@ def test_a_process_has_as_many_open_files_as_it_may(tmp_path, own):
         assert prefix.group == "", "no quota, no group"
         out, _ = start(limit(LOCAL, prefix, tmp_path), tmp_path, *PYTHON, code).communicate(timeout=HANG_S)
     assert out == "61 24\n", "its streams are three of 64; 24 is EMFILE"
-
-
-def test_a_server_out_of_open_files_leaves_connections_unanswered(tmp_path, own):
-    need("nginx")
-    endpoint = free_endpoint()
-    service = nginx_service(Nginx("S1", (endpoint,), Text(616)))
-    with contextlib.ExitStack() as stack:
-        host = limit(LOCAL, stack.enter_context(limited(Limits(open_files=64), own, "S1")), tmp_path)
-        stack.enter_context(running(tmp_path, service, host=host))
-        opened = []
-        for _ in range(65):
-            client = stack.enter_context(socket.create_connection((endpoint.address, endpoint.port), 5))
-            client.settimeout(0.5)
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            opened.append(client)
-        answered = 0
-        with contextlib.suppress(TimeoutError, ConnectionError):
-            for client in opened:
-                answered += client.recv(12) == b"HTTP/1.1 200"
-        said = (tmp_path / "S1.out").read_text()
-    assert 40 < answered < 64, "some of the 64 are nginx's own: streams, logs, its listening socket"
-    assert "24: Too many open files" in said
-
-
-def test_a_generator_out_of_open_files_ends_as_if_all_were_well(tmp_path, own):
-    need("nginx", "wrk")
-    endpoint = free_endpoint()
-    with limited(Limits(open_files=64), own, "C1") as prefix:
-        client = limit(LOCAL, prefix, tmp_path)
-        with running(tmp_path, nginx_service(Nginx("S1", (endpoint,), Text(616)))):
-            process = start(client, tmp_path, "wrk", "-t1", "-c200", "-d1s", endpoint.url)
-            out, _ = process.communicate(timeout=HANG_S)
-    assert process.returncode == 0
-    assert "1 threads and 200 connections" in out
-    errors = re.search(r"Socket errors: connect ([0-9]+), read 0", out)
-    assert 136 < int(errors[1]) < 200
 
 
 def test_what_a_killed_launcher_left_is_ended_and_removed(tmp_path, quota):

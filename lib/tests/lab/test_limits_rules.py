@@ -28,16 +28,20 @@ def group(folder: Path, *, hands_out="", quota=False) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("value", [15, 0, -1, 2**30 + 1, 64.0, True, "64", "64:64", math.inf])
-def test_open_files_is_a_whole_number(value):
-    with pytest.raises(ValueRuleError, match="open_files must be a whole number of 16 to 1073741824"):
-        Limits(open_files=value)
-
-
-@pytest.mark.parametrize("value", [0, 0.001, -0.5, 1025, math.nan, math.inf, True, "0.5", "max"])
-def test_cpu_quota_is_a_number_of_processors(value):
-    with pytest.raises(ValueRuleError, match="cpu_quota must be a number of 0.01 to 1024"):
-        Limits(cpu_quota=value)
+@pytest.mark.parametrize(
+    ("name", "rule", "values"),
+    [
+        (
+            "open_files", "a whole number of 16 to 1073741824",
+            (15, 0, -1, 2**30 + 1, 64.0, True, "64", "64:64", math.inf),
+        ),
+        ("cpu_quota", "a number of 0.01 to 1024", (0, 0.001, -0.5, 1025, math.nan, math.inf, True, "0.5", "max")),
+    ],
+)  # fmt: skip
+def test_a_limit_out_of_its_rule_is_refused(name, rule, values):
+    for value in values:
+        with pytest.raises(ValueRuleError, match=f"{name} must be {rule}"):
+            Limits(**{name: value})
 
 
 @pytest.mark.parametrize(

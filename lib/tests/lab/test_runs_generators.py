@@ -35,25 +35,6 @@ def test_each_generator_finds_the_law(tmp_path):
             assert lacks["remedy"].str.contains(tool).any()
 
 
-@pytest.mark.parametrize("tool", ["ab", "h2load", "hey"])
-def test_a_number_of_requests_ends_it(tmp_path, tool):
-    made = launched(tmp_path / "s", load={"tool": tool, "requests": 120, "connections": 3})
-    assert made.row["requests"] == 120
-    assert made.run.factors["seconds"] == 0
-
-
-@pytest.mark.parametrize("tool", ["wrk", "ab", "hey"])
-def test_every_request_has_a_connection_of_its_own(tmp_path, tool):
-    bound = {} if tool == "wrk" else {"requests": 100}
-    made = launched(
-        tmp_path / "s", topology={"recipe": "client_server"}, monitors={"stub_status": 0.1}, server=DELAYS,
-        load={"tool": tool, "connections": 2, "keep_alive": False, **bound},
-    )  # fmt: skip
-    counted = made.of("server", "S1").sort_values("time").iloc[-1]
-    # Requests and connections grow together: those of the load, of the page, and of the readiness.
-    assert counted["accepted"] >= 0.9 * counted["requests"] > 10
-
-
 def test_requests_as_the_study_says(tmp_path):
     """Method, body, headers and path reach the server: its log has them."""
     made = launched(

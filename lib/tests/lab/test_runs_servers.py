@@ -141,7 +141,7 @@ def test_a_layout(tmp_path, layout):
     sockets, ports = LAYOUTS[layout]
     rows = made.of("connections", "S1").query("state == 'LISTEN'")
     listening = rows[rows["time"] == rows["time"].min()]
-    assert len(listening) == sockets
+    assert len(listening) == sockets and set(listening["send_queue"]) == {1024}, "the backlog"
     of = listening["local_address"].str.partition(".")[0].replace({"0": "*"})
     assert {name: set(listening.loc[of == name, "local_port"].astype(int)) for name in set(of)} == ports
     assert listening["local_address"].nunique() == (2 if layout == "D" else 1)

@@ -11,47 +11,54 @@ from loadcurve.lab.servers import (
     Delay,
     Endpoint,
     Files,
+    HaproxyProcess,
     HaproxySection,
     Layout,
     MariaDb,
     Mixed,
     Nginx,
+    Page,
+    PhpFpm,
     Process,
     Serving,
     Text,
+    WebSection,
     WebServer,
     haproxy_service,
     layout_services,
     nginx_service,
+    php_service,
     wordpress_page,
 )
 
 HERE = Endpoint("127.0.0.1", 8080)
-HOSTILE = ["", "-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]
+HOSTILE = ["-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]
 
 
-@in_one_test("value", [*HOSTILE, "a/b", "1a", "a" * 33, None, 7])
-def test_a_name_is_letters_digits_and_dashes(value):
-    with pytest.raises(ValueRuleError, match="name must be a letter"):
-        Nginx(value, (HERE,))
+WORDS = [
+    (lambda word: Nginx(word, (HERE,)), "name must be a letter", ["", "a/b", "1a", "a" * 33, None, 7]),
+    (lambda word: haproxy_service(word, HERE, HaproxySection()), "name must be", ["", "S1\nglobal"]),
+    (lambda word: WebServer(word, HERE), "name must be", ["", "S1\nInclude /etc/passwd", 'S1"']),
+    (lambda word: WebSection(program=word), "program must be", ["S1\nInclude /etc/passwd", 'S1"']),
+    (
+        lambda word: Process(program=word), "program must be",
+        ["", "a/b", "./nginx", "/a/../b", "/opt/n;x", "/opt/n\n", None],
+    ),
+    (
+        lambda word: Process(modules=(word,)), "modules must be an absolute path",
+        ["", "echo.so", "/a/../b.so", "/m.so;user root", "/m.so\n}"],
+    ),
+    (
+        lambda word: Endpoint(word, 80), "address must be an IPv4 address of one host",
+        ["", "0.0.0.0", "*", "localhost", "127.1", "127.0.0.1;", "::1", "127.0.0.01"],
+    ),
+]  # fmt: skip
 
 
-@in_one_test("value", [*HOSTILE, "a/b", "./nginx", "/a/../b", "/opt/n;x", "/opt/n\n", None])
-def test_a_program_is_a_name_or_an_absolute_path(value):
-    with pytest.raises(ValueRuleError, match="program must be"):
-        Process(program=value)
-
-
-@in_one_test("value", [*HOSTILE, "echo.so", "/a/../b.so", "/m.so;user root", "/m.so\n}"])
-def test_a_module_is_an_absolute_path(value):
-    with pytest.raises(ValueRuleError, match="modules must be an absolute path"):
-        Process(modules=(value,))
-
-
-@in_one_test("value", [*HOSTILE, "0.0.0.0", "*", "localhost", "127.1", "127.0.0.1;", "::1", "127.0.0.01"])
-def test_an_address_is_that_of_one_host(value):
-    with pytest.raises(ValueRuleError, match="address must be an IPv4 address of one host"):
-        Endpoint(value, 80)
+@in_one_test(("make", "text", "word"), [(*case, word) for *case, more in WORDS for word in (*HOSTILE, *more)])
+def test_a_word_that_could_be_more_than_one_is_refused(make, text, word):
+    with pytest.raises(ValueRuleError, match=text):
+        make(word)
 
 
 @in_one_test("value", [0, -1, 65536, 80.0, "80", True, None])
@@ -91,6 +98,20 @@ def test_a_port_is_a_port(value):
         (lambda: Layout("S1", "F", ("127.0.0.1",), 80, 1), "letter must be one of A, B, C, D, E, reuseport"),
         (lambda: Layout("S1", "D", ("127.0.0.1",), 80, 2), "addresses must be 2 or more for layout D"),
         (lambda: Layout("S1", "A", (), 80, 2), "addresses must be 1 or more"),
+        (lambda: HaproxyProcess(threads=0), "threads must be a whole number of 1 to 64, got 0"),
+        (lambda: HaproxyProcess(connections="1\n    chroot /"), "connections must be a whole number"),
+        (lambda: MariaDb("DB; DROP"), "name must be"),
+        (lambda: MariaDb("DB", rows="1; DROP DATABASE lab"), "rows must be a whole number of 1 to 1000000"),
+        (lambda: MariaDb("DB", connections=0), "connections must be"),
+        (lambda: MariaDb("DB", program="--init-file=/etc/passwd"), "program must be"),
+        (lambda: Page(queries="1); system('id'"), "queries must be a whole number of 1 to 1000"),
+        (lambda: Page(steps=-1), "steps must be"),
+        (lambda: Page(wait_ms=1.5), "wait_ms must be"),
+        (lambda: PhpFpm("PHP\nuser=x", 1, "php-fpm", "/x"), "name must be"),
+        (lambda: PhpFpm("PHP", 0, "php-fpm", "/x"), "children must be a whole number of 1 to 1000"),
+        (lambda: PhpFpm("PHP", 1, "-d evil=1", "/x"), "program must be"),
+        (lambda: PhpFpm("PHP", 1, "php-fpm", "../x"), "extensions must be an absolute path"),
+        (lambda: php_service(PhpFpm("PHP", 1, "php-fpm", "/x"), {"../../page": ""}), "pages must be"),
     ],
 )
 def test_a_setting_out_of_its_rule_is_refused(make, text):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.stats import bootstrap, find_bootstrap_ratio, find_geometric_ratio, find_ratio, summarise_ratios
 from loadcurve.stats.bootstrap import _drawn_quantiles
 from validation.coverage import summarise_coverage
@@ -106,8 +106,9 @@ def test_any_number_of_processes_draws_the_same(monkeypatch):
     a, b = ([np.random.default_rng(run).lognormal(centre, 1, 30) for run in range(6)] for centre in (0, 0.5))
     options = {"seed": 5, "resamples": 100}
     alone = find_bootstrap_ratio(a, b, **options)
-    for more in ({"workers": 2}, {"workers": 2, "scheduler": "local"}):
-        assert find_bootstrap_ratio(a, b, **options, **more) == alone
+    assert find_bootstrap_ratio(a, b, **options, workers=2) == alone
+    with pytest.raises(LoadcurveError, match="scheduler must be local, or the address"):
+        find_bootstrap_ratio(a, b, **options, scheduler="nowhere")
     monkeypatch.undo()
     in_one = find_bootstrap_ratio(a, b, **options)
     assert in_one != alone, "few draws are one part"

@@ -1,8 +1,8 @@
 from itertools import combinations
 
-import coverage
 import numpy as np
 import pytest
+import simulations
 from published_series import NILE
 
 from loadcurve.errors import ValueRuleError
@@ -40,7 +40,7 @@ def test_the_search_is_exact(seed):
 
 @pytest.mark.parametrize("rho", [0.0, 0.3])
 def test_two_jumps_are_found(rho):
-    values = coverage.ar1(180, rho, np.random.default_rng(3)) + np.repeat([0.0, 50.0, -20.0], 60)
+    values = simulations.ar1(180, rho, np.random.default_rng(3)) + np.repeat([0.0, 50.0, -20.0], 60)
     table = summarise_segments(values)
     assert table["first"].tolist() == pytest.approx([0, 60, 120], abs=1)
 
@@ -49,7 +49,7 @@ def test_two_jumps_are_found(rho):
 @pytest.mark.parametrize(("n", "rho", "most"), [(60, 0.0, 0.05), (60, 0.5, 0.06), (200, 0.5, 0.06), (200, 0.8, 0.10)])
 def test_noise_is_seldom_cut(n, rho, most):
     rng = np.random.default_rng(n)
-    assert np.mean([len(summarise_segments(coverage.ar1(n, rho, rng))) > 1 for _ in range(150)]) <= most
+    assert np.mean([len(summarise_segments(simulations.ar1(n, rho, rng))) > 1 for _ in range(150)]) <= most
 
 
 @pytest.mark.parametrize("length", [1, 4])

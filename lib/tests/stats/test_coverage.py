@@ -4,9 +4,9 @@
 table with more runs.
 """
 
-import coverage
 import numpy as np
 import pytest
+import simulations
 
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.merging import find_mean_of_series
@@ -22,7 +22,7 @@ CLAIMED = (0.93 - 0.015, 0.97 + 0.015)
     [(30, 0.0), (60, 0.3), (60, 0.5), (120, 0.7), (300, 0.9), (300, 0.95), (600, 0.7), (1200, 0.5), (1200, 0.98)],
 )
 def test_the_mean_of_a_series(n, rho):
-    found = coverage.coverage(lambda rng: find_mean_of_series(coverage.ar1(n, rho, rng)), 600, n)
+    found = simulations.coverage(lambda rng: find_mean_of_series(simulations.ar1(n, rho, rng)), 600, n)
     assert CLAIMED[0] <= found["coverage"] <= CLAIMED[1]
     assert found["refused"] < 0.1
 
@@ -31,9 +31,9 @@ def test_the_mean_of_a_series(n, rho):
 def test_where_the_mean_of_a_series_would_cover_too_little_it_widens_or_refuses(n, rho):
     """Few of all series get an interval that misses; before, of 60 samples with ρ = 0.95 some 9 % got one."""
     rng = np.random.default_rng(1)
-    estimates = [find_mean_of_series(coverage.ar1(n, rho, rng)) for _ in range(300)]
+    estimates = [find_mean_of_series(simulations.ar1(n, rho, rng)) for _ in range(300)]
     known = [e for e in estimates if not np.isnan(e.lo)]
-    missed = sum(not e.lo <= coverage.TRUE_MEAN <= e.hi for e in known)
+    missed = sum(not e.lo <= simulations.TRUE_MEAN <= e.hi for e in known)
     assert missed / len(estimates) <= 0.075
     assert all(e.warnings for e in estimates)
     refused = [e.warnings[0] for e in estimates if np.isnan(e.lo)]
@@ -44,8 +44,10 @@ def test_where_the_mean_of_a_series_would_cover_too_little_it_widens_or_refuses(
 def test_a_slow_drift_under_white_noise_is_warned_of_or_covered(n, least):
     """A tenth of the variance changes slowly: with 60 samples nothing in the series shows it, with 1200 it is seen."""
     rng = np.random.default_rng(n)
-    series = [np.sqrt(0.9) * coverage.ar1(n, 0.0, rng) + np.sqrt(0.1) * coverage.ar1(n, 0.95, rng) for _ in range(300)]
-    truth = (np.sqrt(0.9) + np.sqrt(0.1)) * coverage.TRUE_MEAN
+    series = [
+        np.sqrt(0.9) * simulations.ar1(n, 0.0, rng) + np.sqrt(0.1) * simulations.ar1(n, 0.95, rng) for _ in range(300)
+    ]
+    truth = (np.sqrt(0.9) + np.sqrt(0.1)) * simulations.TRUE_MEAN
     found = [find_mean_of_series(values) for values in series]
     share = np.mean([one.lo <= truth <= one.hi for one in found if not np.isnan(one.lo)])
     assert share >= least
@@ -89,29 +91,30 @@ def test_ranks_warn_where_the_smaller_group_scatters_more(n, scatter, warned):
 
 
 def test_neighbours_are_no_repeats():
-    found = coverage.coverage(lambda rng: find_mean(coverage.ar1(300, 0.7, rng)), 300, 1)
+    found = simulations.coverage(lambda rng: find_mean(simulations.ar1(300, 0.7, rng)), 300, 1)
     assert found["coverage"] < 0.75
 
 
 @pytest.mark.slow
 def test_ferraris_own_interval_is_a_little_too_narrow():
     makers = [
-        lambda rng, make=make: make(coverage.ar1(300, 0.5, rng))
-        for make in (coverage.ferrari_mean, find_mean_of_series)
+        lambda rng, make=make: make(simulations.ar1(300, 0.5, rng))
+        for make in (simulations.ferrari_mean, find_mean_of_series)
     ]
-    own, wider = (coverage.coverage(make, 200, 2)["coverage"] for make in makers)
+    own, wider = (simulations.coverage(make, 200, 2)["coverage"] for make in makers)
     assert own <= wider
 
 
 @pytest.mark.parametrize("pilot", [3, 10])
 def test_steins_plan(pilot):
-    found = coverage.coverage(lambda rng: coverage.planned_mean(rng, 0.05, pilot), 600, pilot)
+    found = simulations.coverage(lambda rng: simulations.planned_mean(rng, 0.05, pilot), 600, pilot)
     assert CLAIMED[0] <= found["coverage"] <= CLAIMED[1]
 
 
 def test_the_stop_rule_needs_its_minimum():
     early, late = (
-        coverage.coverage(lambda rng, n=n: coverage.stopped_mean(rng, 0.05, n), 600, 3)["coverage"] for n in (3, 10)
+        simulations.coverage(lambda rng, n=n: simulations.stopped_mean(rng, 0.05, n), 600, 3)["coverage"]
+        for n in (3, 10)
     )
     assert early < 0.93
     assert CLAIMED[0] <= late <= CLAIMED[1]
@@ -119,8 +122,8 @@ def test_the_stop_rule_needs_its_minimum():
 
 @pytest.mark.parametrize("n", [3, 10])
 def test_levels(n):
-    found = coverage.coverage(lambda rng: find_mean_of_levels(coverage.nested((n, 3, 3), rng)), 600, n)
+    found = simulations.coverage(lambda rng: find_mean_of_levels(simulations.nested((n, 3, 3), rng)), 600, n)
     assert CLAIMED[0] <= found["coverage"] <= CLAIMED[1]
     # All 9 n values taken for repeats: far too narrow.
-    naive = coverage.coverage(lambda rng: find_mean(coverage.nested((n, 3, 3), rng).ravel()), 300, n)
+    naive = simulations.coverage(lambda rng: find_mean(simulations.nested((n, 3, 3), rng).ravel()), 300, n)
     assert naive["coverage"] < 0.9

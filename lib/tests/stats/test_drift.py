@@ -1,6 +1,6 @@
-import coverage
 import numpy as np
 import pytest
+import simulations
 from published_series import FERRARI
 
 from loadcurve.errors import ValueRuleError
@@ -17,7 +17,7 @@ def test_a_line_without_noise():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "rho"), [(60, 0.0), (120, 0.5), (300, 0.5), (600, 0.8)])
 def test_the_interval_of_a_drift_covers_93_to_97_percent(n, rho):
-    found = coverage.coverage(lambda rng: coverage.drift_of(coverage.ar1(n, rho, rng)), 300, 11)
+    found = simulations.coverage(lambda rng: simulations.drift_of(simulations.ar1(n, rho, rng)), 300, 11)
     assert 0.91 <= found["coverage"] <= 0.99  # 300 runs: ± 2 points around the claim
 
 
@@ -25,7 +25,7 @@ def test_the_interval_of_a_drift_covers_93_to_97_percent(n, rho):
 @pytest.mark.parametrize(("n", "rho", "most"), [(60, 0.0, 0.08), (300, 0.5, 0.08), (300, 0.8, 0.08), (30, 0.8, 0.15)])
 def test_false_alarms(n, rho, most):
     rng = np.random.default_rng(n)
-    rows = [summarise_drift(coverage.ar1(n, rho, rng)).iloc[0] for _ in range(200)]
+    rows = [summarise_drift(simulations.ar1(n, rho, rng)).iloc[0] for _ in range(200)]
     assert np.mean([row["p_value"] < 0.05 for row in rows]) <= most
     if most > 0.1:  # where it errs more often, it says so
         assert np.mean([bool(row["warnings"]) for row in rows]) > 0.8
@@ -33,7 +33,7 @@ def test_false_alarms(n, rho, most):
 
 def test_a_drift_of_two_standard_deviations_is_seen():
     rng = np.random.default_rng(12)
-    rows = [summarise_drift(coverage.ar1(300, 0.5, rng) + np.linspace(0, 20, 300)).iloc[0] for _ in range(50)]
+    rows = [summarise_drift(simulations.ar1(300, 0.5, rng) + np.linspace(0, 20, 300)).iloc[0] for _ in range(50)]
     assert np.mean([row["p_value"] < 0.05 for row in rows]) > 0.9
 
 

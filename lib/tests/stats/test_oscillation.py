@@ -1,6 +1,6 @@
-import coverage
 import numpy as np
 import pytest
+import simulations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ def test_a_probability_that_falls_with_g(ordinates, g):
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_a_period_is_found(period, rho):
     time = np.arange(240)
-    values = coverage.ar1(240, rho, np.random.default_rng(2)) + 12 * np.sin(2 * np.pi * time / period) + 0.05 * time
+    values = simulations.ar1(240, rho, np.random.default_rng(2)) + 12 * np.sin(2 * np.pi * time / period) + 0.05 * time
     row = summarise_oscillation(values, interval_s=0.5).iloc[0]
     assert row["p_value"] < 0.001
     assert row["lo"] <= period * 0.5 <= row["hi"]
@@ -43,7 +43,7 @@ def test_a_period_is_found(period, rho):
 @pytest.mark.parametrize(("n", "rho"), [(30, 0.0), (60, 0.5), (300, 0.8)])
 def test_false_alarms(n, rho):
     rng = np.random.default_rng(n)
-    rows = [summarise_oscillation(coverage.ar1(n, rho, rng))["p_value"].item() < 0.05 for _ in range(200)]
+    rows = [summarise_oscillation(simulations.ar1(n, rho, rng))["p_value"].item() < 0.05 for _ in range(200)]
     assert np.mean(rows) <= 0.09
 
 
