@@ -997,6 +997,7 @@ def test_plot_interval_coverage():
     assert points(ax, PALETTE[1]) == [(0.95, pytest.approx(0.825)), (0.98, 0)]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["profile", "t,\nplain"]
     assert (legend(ax), tick(ax.xaxis, 0.9)) == (["6 levels", "8 levels"], "90%")
+    assert [line[0][0] for line in strokes(ax, COLOURS["limit"], "--")] == [pytest.approx(0.95)]
     zone = ax.patches[0].get_extents().transformed(ax.transData.inverted())
     assert (zone.x0, zone.x1) == pytest.approx((0.93, 0.97))
 
