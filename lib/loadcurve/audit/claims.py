@@ -3,12 +3,12 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from loadcurve.audit.verdict import Verdict
+from loadcurve.audit.registry import audit
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.expressions import evaluate
 from loadcurve.stats.estimate import Estimate
@@ -194,7 +194,7 @@ def judge_experiments(
     stated: pd.DataFrame,
     verdicts: Mapping[str, str] | pd.Series,
     quantities: Mapping[str, Any],
-    audit_of: Callable[[str], Verdict],
+    where: str = "{study}",
 ) -> pd.DataFrame:
     """Judge all experiments of a report twice: by the verdicts on its claims, and by the recorded rerun.
 
@@ -206,9 +206,9 @@ def judge_experiments(
         Verdict on each claim of the report by its name: the column ``verdict`` of `judge_claims`.
     quantities : mapping of str to float, str or Estimate
         What was computed from the recorded reruns, by name, in SI units.
-    audit_of : callable
-        Returns the audit's verdict on a study, by its name.  A study with errors tests nothing, unless `despite` says
-        why they leave what was measured as it is.
+    where : str
+        Name or folder of each rerun, with ``{study}`` for what `stated` names.  Runs with errors of the audit test
+        nothing, unless `despite` says why they leave what was measured as it is.
 
     Returns
     -------
@@ -224,11 +224,11 @@ def judge_experiments(
     >>> row |= {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "delays", "figure": "a",
     ...     "measured": "rate_rps", "at_least": "98", "evidence": "{rate_rps} at {response_s}."}
     >>> quantities = {"rate_rps": 99.0, "response_s": 0.01}
-    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, quantities, lambda study: Verdict("ok"))
+    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, quantities, "one_connection_{study}")
     >>> judged[["published", "rerun", "evidence"]].loc[0].tolist()
     ['agrees', 'agrees', '99.0 requests/s at 10.0 ms.']
     """
-    audited = functools.cache(audit_of)
+    audited = functools.cache(lambda study: audit(where.replace("{study}", study)).verdict)
     rows = []
     for one in stated.to_dict("records"):
         claimed = [verdicts[name] for name in one["claims"].split()]
