@@ -12,10 +12,11 @@ with atheris.instrument_imports(include=["loadcurve"]):
     from loadcurve import tables
     from loadcurve.errors import ParseError
     from loadcurve.ingest.clean import clean, decode
-    from loadcurve.ingest.registry import forms_of
+    from loadcurve.ingest.registry import FORMS, forms_of
     from loadcurve.ingest.sniff import parse
 
     NAME = sys.argv.pop(1)
+    PARSERS = [form.parser for form in FORMS]  # imports their modules here
 
 READ = parse if NAME == "any" else forms_of(NAME)[0].parse
 _CHECKED_OF = 20  # the whole schema is checked on one input of so many: it takes longer than parsing

@@ -32,6 +32,7 @@ from loadcurve.ingest.kernel.proc_net import (
 )
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.report_text import whole
 
 # The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
 _INTERRUPT = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
@@ -113,7 +114,7 @@ def _take_memory(lines: Lines, at: int, rows: ProcRows) -> int:
         if lines.is_open(at) and not line[3]:
             lines.warn(at + 1, f"the text ends inside this line, which is left out: {lines.all[at]!r}")
         else:
-            value = counter(line[2], at + 1) * (1024 if line[3] else 1)
+            value = float(whole(line[2], at + 1)) * (1024 if line[3] else 1)
             if line[1] in _MEMORY:
                 row[_MEMORY[line[1]]] = value
             else:

@@ -148,6 +148,7 @@ def test_the_last_number_may_be_cut():
 @pytest.mark.parametrize(
     ("text", "line"),
     [
+        ("MemTotal:  8000 kB\nMemFree:  -1 kB\n", 2),
         ("", 1),
         ("hello\n", 1),
         (INTERRUPTS.replace(" 2  IO", " 2x  IO"), 2),
