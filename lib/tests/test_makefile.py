@@ -51,7 +51,7 @@ def test_nothing_is_left_to_do(make):
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),
-        ("lib/validation/coverage/count.py", OF_INTERVALS),
+        ("lib/validation/coverage/count.py", OF_INTERVALS | {"50_nginx_10gbe", "51_rt_qps_threads"}),
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):

@@ -37,8 +37,8 @@ from loadcurve.stats import Estimate
 NOTEBOOK = "99_hostile"
 ROUTES = (
     "variant", "heading", "cell", "fact", "caption", "alt", "value", "unit", "reason", "claim", "section", "evidence",
-    "differs", "instead", "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html", "styler",
-    "raw",
+    "differs", "instead", "audit", "settles", "verdict", "study", "question", "frame", "stream", "markdown", "html",
+    "styler", "raw",
 )  # fmt: skip
 
 RAW_FILES = [
@@ -141,6 +141,7 @@ def write_data(root):
         "evidence",
         "differs",
         "instead",
+        "audit",
         "study",
         "figure",
         "settles",
