@@ -112,14 +112,23 @@ with mock.patch.object(progress.Progress, "advance", lambda *sizes: threading.Ev
     loadcurve.read("twelve")"""
 
 
-def test_a_bar_is_one_line_and_the_button_ends_it(page):
-    """The last cell reads forever, until somebody interrupts the kernel."""
+def run_in_new_cell(page, source):
+    """Add a cell at the end, as a person does, who sees what each key did before pressing the next."""
     page.locator(".jp-NotebookPanel .jp-Cell").last.click()
     page.keyboard.press("Escape")
+    page.wait_for_function(f"{NOTEBOOK_NOW}.mode === 'command'")
+    cells = page.evaluate(f"{NOTEBOOK_NOW}.widgets.length")
     page.keyboard.press("b")
+    page.wait_for_function(f"{NOTEBOOK_NOW}.widgets.length === {cells + 1}")
     page.keyboard.press("Enter")
-    page.keyboard.insert_text(WAITING)
+    page.wait_for_function(f"{NOTEBOOK_NOW}.mode === 'edit'")
+    page.keyboard.insert_text(source)
     page.keyboard.press("Control+Enter")
+
+
+def test_a_bar_is_one_line_and_the_button_ends_it(page):
+    """The last cell reads forever, until somebody interrupts the kernel."""
+    run_in_new_cell(page, WAITING)
     output = page.locator(".jp-NotebookPanel .jp-Cell").last.locator(".jp-OutputArea-output").first
     page.wait_for_function("text => document.body.innerText.includes(text)", arg="0/12 files, ")
     assert re.fullmatch(r"reading: +0% \|.*\| 0\.00/[\d.]+k \[.*, 0/12 files, 0\.0 files/s\]\s*", output.inner_text())
@@ -129,11 +138,7 @@ def test_a_bar_is_one_line_and_the_button_ends_it(page):
 
 
 def test_an_error_is_one_line_on_the_page(page):
-    page.keyboard.press("Escape")
-    page.keyboard.press("b")
-    page.keyboard.press("Enter")
-    page.keyboard.insert_text("loadcurve.read('elsewhere')")
-    page.keyboard.press("Control+Enter")
+    run_in_new_cell(page, "loadcurve.read('elsewhere')")
     error = page.locator(".jp-OutputArea-output", has_text="%tb shows the traceback")
     error.wait_for()
     assert error.inner_text().strip().count("\n") == 0
