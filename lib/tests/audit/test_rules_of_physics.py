@@ -211,6 +211,12 @@ def test_contradicting_numbers(stated, severity):
     assert (found["severity"], found["expected"]) == (severity, 100.0)
 
 
+def test_the_evidence_of_an_error_is_named_also_if_its_limit_is_the_lower():
+    runs = check("runs", pd.DataFrame([RUN | {"requests": 1000, "throughput_rps": 120.0}]))
+    found = contradicting_numbers.RULE.audit({"runs": runs}, {"warning": 0.9, "error": 0.1}).iloc[0]
+    assert found["severity"] == "error" and found["evidence"].startswith("Throughput 120.00 requests/s")
+
+
 def test_the_identities_that_fail_are_in_the_evidence_the_worst_first():
     run = {"requests": 1000, "throughput_rps": 100.0, "received_bytes": 10000.0, "received_bytes_per_s": 2000.0}
     run |= {"connections": 5, "latency_mean_s": 0.05, "latency_origin": "derived (N/X)"}

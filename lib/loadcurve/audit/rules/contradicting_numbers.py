@@ -75,7 +75,8 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
         severity: Severity = "error" if worst["beyond"] > limits["error"] else "ok"
         if severity == "ok" and worst["beyond"] > limits["warning"]:
             severity = "warning"
-        at_fault = identities if severity == "ok" else [one for one in identities if one["beyond"] > limits["warning"]]
+        least = min(limits["warning"], limits["error"])
+        at_fault = identities if severity == "ok" else [one for one in identities if one["beyond"] > least]
         evidence = "; ".join(map(_in_words, at_fault)).capitalize() + "."
         advice = "" if severity == "ok" else _ADVICE
         yield Finding(rows[position], severity, evidence, advice, worst["stated"], worst["implied"])
