@@ -80,7 +80,7 @@ def launch(
         raise typer.Exit(128 + signal_of(interrupt)) from None
     try:
         pack([str(target)])
-    except LoadcurveError as error:  # the runs stay as they are
+    except (LoadcurveError, OSError) as error:  # the runs stay as they are, also on a full disk
         typer.echo(f"not packed: {error}", err=True)
     if not passed:
         raise typer.Exit(1)
