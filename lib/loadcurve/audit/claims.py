@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from loadcurve.audit.registry import audit
+from loadcurve.audit.registry import all_rules, audit
+from loadcurve.audit.settings import default_settings
+from loadcurve.audit.verdict import Verdict
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.expressions import evaluate
+from loadcurve.paths import data_folder
+from loadcurve.reading.tables import read_tables
 from loadcurve.stats.estimate import Estimate
 from loadcurve.wording import FEWEST_REPEATS, fill_text
 
@@ -228,7 +232,7 @@ def judge_experiments(
     >>> judged[["published", "rerun", "evidence"]].loc[0].tolist()
     ['agrees', 'agrees', '99.0 requests/s at 10.0 ms.']
     """
-    audited = functools.cache(lambda study: audit(where.replace("{study}", study)).verdict)
+    audited = functools.cache(lambda study: _verdict_on_study(where.replace("{study}", study)))
     rows = []
     for one in stated.to_dict("records"):
         claimed = [verdicts[name] for name in one["claims"].split()]
@@ -245,6 +249,11 @@ def judge_experiments(
     columns = ["experiment", "title", "published", "rerun", *Judged._fields[1:]]
     table = pd.DataFrame(rows, columns=[*columns, "differs", "instead", "audit", "study", "figure", "settles"])
     return table.astype({name: float if name in NUMBERS else "str" for name in table})
+
+
+def _verdict_on_study(study: str) -> Verdict:
+    """Return the audit's verdict on a recorded study, from the tables that a build has made of it."""
+    return audit(read_tables(study), default_settings(all_rules(), data_folder(study))).verdict
 
 
 ANSWERS = ("yes", "partly", "no", "not checked")

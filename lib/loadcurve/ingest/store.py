@@ -133,6 +133,19 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     return tables.check(name, pq.ParquetFile(file).read().to_pandas())
 
 
+def read_tables(study: str | Path) -> dict[str, pd.DataFrame]:
+    """Read the tidy tables of a study, or of a folder with raw files, that have rows, and the table ``runs``.
+
+    Examples
+    --------
+    >>> "cpu" in read_tables("connections_on_loopback")
+    True
+    """
+    if own := _own(study):
+        return {name: rows.copy() for name, rows in own.tables.items()}
+    return {name: read_table(name, study) for name, rows in tidy(study).items() if rows or name == "runs"}
+
+
 def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame:
     """Read the table ``runs`` with a variant that names each factor which differs between runs of one load.
 

@@ -4,9 +4,17 @@ Runs are read on all processors, and a binary recording in a folder is converted
 """
 
 from loadcurve.ingest import store
-from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings, tidy
+from loadcurve.ingest.store import (
+    describe_study,
+    read_curves,
+    read_machine,
+    read_table,
+    read_tables,
+    read_warnings,
+    tidy,
+)
 from loadcurve.reading.studies import each_run
 
-__all__ = ["describe_study", "read_curves", "read_machine", "read_table", "read_warnings", "tidy"]
+__all__ = ["describe_study", "read_curves", "read_machine", "read_table", "read_tables", "read_warnings", "tidy"]
 
 store.each_run = each_run

@@ -13,7 +13,7 @@ from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorde
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
 from loadcurve.audit.settings import study_settings
-from loadcurve.reading.tables import read_table, tidy
+from loadcurve.reading.tables import read_tables
 from loadcurve.study.records import read_study
 from validation.faults import balance, clocks, errors, load, physics, saturation, statistics, timelines
 from validation.faults.mutation import RUN, STUDY, Mutation
@@ -58,12 +58,7 @@ class Case:
 @cache
 def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
     """Return the tables of the clean study in which faults are planted."""
-    return _tables_of_study(study)
-
-
-def _tables_of_study(study: str) -> dict[str, pd.DataFrame]:
-    """Return the tidy tables of a recorded study, which a build has; reading its raw files again takes seconds."""
-    return {name: read_table(name, study) for name, rows in tidy(study).items() if rows or name == "runs"}
+    return read_tables(study)
 
 
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
@@ -168,7 +163,7 @@ def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | Non
     rows = []
     for path in (*clean, *studies, *folders):
         if path in studies:
-            found: Tables = _tables_of_study(Path(path).name)
+            found: Tables = read_tables(Path(path).name)
         else:
             found = (read_recorded(Path(path).name, atlas) if path in clean else read(paths.root() / path)).tables
         findings = audit(found, AuditSettings())
