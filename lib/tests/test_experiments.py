@@ -103,8 +103,17 @@ ROW = dict.fromkeys(
 ROW |= {"experiment": "Test 1", "title": "A test", "claims": "a b", "study": "plain"}
 RATE = {"measured": "rate_rps", "at_least": "97", "evidence": "{rate_rps}."}
 SHOWN = "100 [98.0 to 102] requests/s."
-REPORT = str(ROOT / "lib/tests/data/wrk/{study}.txt")
 ELSEWHERE = {"differs": "two processors", "settles": "the report's server"}
+
+
+@pytest.fixture(scope="module")
+def reruns(tmp_path_factory) -> str:
+    """Where each rerun is: a folder for each report of wrk."""
+    folder = tmp_path_factory.mktemp("reruns")
+    for name in ("plain", "fdlimit"):
+        (folder / name).mkdir()
+        shutil.copy(ROOT / f"lib/tests/data/wrk/{name}.txt", folder / name)
+    return f"{folder}/{{study}}"
 
 
 @pytest.mark.parametrize(
@@ -120,10 +129,10 @@ ELSEWHERE = {"differs": "two processors", "settles": "the report's server"}
         (RATE | {"claims": ""}, NO_CLAIM, SHOWN),
     ],
 )  # fmt: skip
-def test_the_rerun_is_judged_like_a_claim(row, verdict, evidence):
+def test_the_rerun_is_judged_like_a_claim(row, verdict, evidence, reruns):
     quantities = {"rate_rps": Estimate(100.0, 98.0, 102.0, 0.95, "t"), "model_rps": 99.0}
     claims = {"a": "agrees", "b": "explained by a model"}
-    [found] = judge_experiments(pd.DataFrame([ROW | row]), claims, quantities, REPORT).itertuples()
+    [found] = judge_experiments(pd.DataFrame([ROW | row]), claims, quantities, reruns).itertuples()
     assert (found.rerun, found.evidence) == (verdict, evidence)
     assert verdict in {*VERDICTS, NO_CLAIM}
 
@@ -135,14 +144,14 @@ def test_the_rerun_is_judged_like_a_claim(row, verdict, evidence):
         ({"despite": "only files count"}, "agrees", "connections-opened; effective-concurrency, but only files count"),
     ],
 )
-def test_runs_with_errors_of_the_audit_test_nothing_without_a_reason(row, rerun, why):
+def test_runs_with_errors_of_the_audit_test_nothing_without_a_reason(row, rerun, why, reruns):
     """wrk reported 6,980 connections that failed to open."""
     quantities, claims = {"rate_rps": Estimate(100.0, 98.0, 102.0, 0.95, "t")}, {"a": "agrees", "b": "agrees"}
     broken = ROW | RATE | {"study": "fdlimit"}
-    [found] = judge_experiments(pd.DataFrame([broken | row]), claims, quantities, REPORT).itertuples()
+    [found] = judge_experiments(pd.DataFrame([broken | row]), claims, quantities, reruns).itertuples()
     assert (found.rerun, found.audit) == (rerun, f"fdlimit: do not use: {why}")
     with pytest.raises(LoadcurveError, match="settles must be an experiment"):
-        judge_experiments(pd.DataFrame([broken]), claims, quantities, REPORT)
+        judge_experiments(pd.DataFrame([broken]), claims, quantities, reruns)
 
 
 AGREES, EXPLAINED, DIRECTION, CONTRADICTED, NOT_TESTED = VERDICTS
@@ -158,15 +167,15 @@ AGREES, EXPLAINED, DIRECTION, CONTRADICTED, NOT_TESTED = VERDICTS
         (NO_CLAIM, []),
     ],
 )
-def test_what_was_published_is_as_good_as_its_weakest_claim(verdict, claims):
+def test_what_was_published_is_as_good_as_its_weakest_claim(verdict, claims, reruns):
     of_claims = {f"c{i}": one for i, one in enumerate(claims)}
     row = ROW | {"claims": " ".join(of_claims), "settles": "more"}
-    assert judge_experiments(pd.DataFrame([row]), of_claims, {}, REPORT)["published"].tolist() == [verdict]
+    assert judge_experiments(pd.DataFrame([row]), of_claims, {}, reruns)["published"].tolist() == [verdict]
 
 
-def test_an_experiment_that_cannot_be_judged_is_named():
+def test_an_experiment_that_cannot_be_judged_is_named(reruns):
     with pytest.raises(LoadcurveError, match="experiment 'Test 1': quantity 'x' must be given"):
-        judge_experiments(pd.DataFrame([ROW | {"claims": "", "evidence": "{x}"}]), {}, {}, REPORT)
+        judge_experiments(pd.DataFrame([ROW | {"claims": "", "evidence": "{x}"}]), {}, {}, reruns)
 
 
 @pytest.mark.parametrize(
