@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from loadcurve import paths
+from loadcurve.files import paths
 from loadcurve.ingest.registry import FORMS
 from loadcurve.ingest.sniff import sniff
 

@@ -14,7 +14,7 @@ from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
-from loadcurve import paths
+from loadcurve.files import paths
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "ingest"))
 from cuts import (

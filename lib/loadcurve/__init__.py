@@ -28,9 +28,9 @@ among them.  Each is imported when it is first used: the command line reads a sm
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import missing_extra
-from loadcurve.jupyter import show_errors_in_one_line
-from loadcurve.version import __version__ as __version__
+from loadcurve.errors import missing_extra
+from loadcurve.packages import __version__ as __version__
+from loadcurve.runtime.jupyter import show_errors_in_one_line
 
 if TYPE_CHECKING:
     from loadcurve import lab, models, plots, publish, stats, tables, units

@@ -7,8 +7,8 @@ import pytest
 
 from loadcurve.acceptance import CHECKS, describe_checks, is_acceptance, judge_functions, load
 from loadcurve.acceptance.check import LoadRuns
+from loadcurve.files.paths import designs
 from loadcurve.lab import read_checked
-from loadcurve.paths import designs
 from loadcurve.report.acceptance import acceptance_report, verdict_line
 from loadcurve.study import Study
 

@@ -13,8 +13,8 @@ from conftest import copy_runs
 
 import loadcurve
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files.paths import ARCHIVE, on_disk, shown
 from loadcurve.ingest.store import read_table, read_warnings
-from loadcurve.paths import ARCHIVE, on_disk, shown
 from loadcurve.study import archive
 from loadcurve.study.archive import opened, pack, unpack
 from loadcurve.study.records import run_folders

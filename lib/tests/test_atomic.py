@@ -7,17 +7,16 @@ import sys
 
 import pytest
 
-from loadcurve import export
 from loadcurve.files import atomic
 from loadcurve.ingest import store, table_parts
 from loadcurve.ingest.hints import Hints
-from loadcurve.reading import read_each
+from loadcurve.reading import export, read_each
 
 # Two reports are written, then the writer is killed as it asks for the third.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from loadcurve import export
+from loadcurve.reading import export
 from loadcurve.ingest import table_parts
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each

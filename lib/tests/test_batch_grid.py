@@ -19,7 +19,7 @@ from loadcurve.batch.grid import Job
 from loadcurve.batch.values import COLUMNS
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.parameters import range_of
+from loadcurve.notebooks.parameters import range_of
 
 A = """\
 study: str = "s"  # name of a study

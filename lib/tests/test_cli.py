@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from loadcurve import cluster
 from loadcurve.ingest.registry import FORMS
+from loadcurve.runtime import cluster
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from loadcurve.cluster import connected, map_items
+from loadcurve.runtime.cluster import connected, map_items
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,12 @@ import pytest
 from conftest import ROOT
 from one_test import in_one_test
 
-from loadcurve import paths, read_published
+from loadcurve import read_published
 from loadcurve.audit import NO_CLAIM, VERDICTS, judge_experiments
-from loadcurve.captions import read_captions
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files import paths
 from loadcurve.ingest.experiments import read_experiments
+from loadcurve.notebooks.captions import read_captions
 from loadcurve.stats import Estimate
 
 NOTEBOOKS = {path.stem[3:]: path for path in (ROOT / "notebooks").glob("5[0-4]_*.ipynb")}

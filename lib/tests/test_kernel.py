@@ -50,7 +50,7 @@ def test_a_handler_of_the_user_is_kept(kernel):
 WAITING = """
 import threading
 from unittest import mock
-from loadcurve.files import progress
+from loadcurve.runtime import progress
 progress.DELAY_S = 0.0
 counted = progress.Progress.advance
 def advance_and_wait(bar, *sizes):

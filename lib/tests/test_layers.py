@@ -6,21 +6,23 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from loadcurve.site.rooms import floors, rooms
+from loadcurve.study import ONLY_VARIANT
+from loadcurve.tables import curves
+
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"arrays", "blocks", "errors", "extras", "jupyter", "signals", "units", "version", "workers"},
-    {"captions", "cluster", "expressions", "files", "parameters", "paths", "schemas", "section", "study", "tables",
-     "wording"},
-    {"ingest", "lab"},
-    {"many_files"},
-    {"reading", "export"},
+    {"blocks", "errors", "packages", "units"},
+    {"files"},
+    {"runtime", "study", "tables"},
+    {"ingest", "lab", "notebooks"},
     {"stats"},
-    {"models"},
-    {"audit"},
-    {"analysis", "acceptance"},
-    {"plots"},
-    {"publish", "quantities"},
-    {"batch", "report", "site", "launching"},
+    {"models", "reading"},
+    {"acceptance", "audit"},
+    {"analysis"},
+    {"launching", "plots"},
+    {"publish", "report"},
+    {"batch", "site"},
     {"cli", "__main__"},
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -31,7 +33,7 @@ LAB = [
 ]  # fmt: skip
 # The laboratory is the only place that starts tools; git is asked for the commit, papermill starts kernels, Chromium
 # prints a report as PDF, and workers are this package in further processes.
-MAY_START_PROCESSES = {"lab", "publish", "report", "workers"}
+MAY_START_PROCESSES = {"lab", "publish", "report", "runtime"}
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
 
 
@@ -73,6 +75,12 @@ def test_slow_parts_of_scipy_are_loaded_where_they_are_used():
 
 def test_every_layer_exists():
     assert {unit_of(p) for p in MODULES} == set(RANK)
+
+
+def test_the_picture_of_the_rooms_shows_each_above_those_that_it_imports():
+    level = {room: at for at, floor in enumerate(floors()) for room in floor}
+    assert level.keys() == RANK.keys() - {"__main__"} == rooms().keys()
+    assert all(level[room] > level[used] for room, imported in rooms().items() for used in imported)
 
 
 def test_imports_go_down():
@@ -117,6 +125,10 @@ def test_no_file_imports_itself_through_others():
 def test_only_the_laboratory_starts_processes():
     starting = [path for path in MODULES if unit_of(path) not in MAY_START_PROCESSES and "subprocess" in imported(path)]
     assert not starting
+
+
+def test_the_name_of_the_only_variant_is_one():
+    assert curves._ONLY_VARIANT == ONLY_VARIANT
 
 
 def test_models_and_stats_know_no_tool_and_no_file():

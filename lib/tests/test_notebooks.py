@@ -13,11 +13,12 @@ import pytest
 from conftest import ROOT
 from one_test import in_one_test
 
-from loadcurve import jupyter, publish
+from loadcurve import publish
 from loadcurve.batch.given import check_parameters, declared_parameters
-from loadcurve.captions import read_captions
 from loadcurve.errors import LoadcurveError
-from loadcurve.parameters import TYPES
+from loadcurve.notebooks.captions import read_captions
+from loadcurve.notebooks.parameters import TYPES
+from loadcurve.runtime import jupyter
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = in_one_test("path", NOTEBOOKS, ids=lambda p: p.stem)

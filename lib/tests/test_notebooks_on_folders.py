@@ -18,10 +18,12 @@ import pytest
 from conftest import ROOT
 from true_captions import TRUE
 
-from loadcurve import captions, paths, publish
+from loadcurve import publish
 from loadcurve.batch.given import Text, check_parameters, typed
-from loadcurve.captions import fill_captions, read_captions
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
+from loadcurve.notebooks import captions
+from loadcurve.notebooks.captions import fill_captions, read_captions
 from loadcurve.study.archive import opened
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,9 @@ import pytest
 from conftest import ROOT
 
 import loadcurve
-from loadcurve import batch, paths, publish, read_curves
+from loadcurve import batch, publish, read_curves
 from loadcurve.audit import audit
+from loadcurve.files import paths
 from loadcurve.tables.curves import UNNAMED
 
 pytestmark = pytest.mark.slow

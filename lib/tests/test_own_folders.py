@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import loadcurve
-from loadcurve import many_files
 from loadcurve.analysis import analyse
 from loadcurve.analysis.sources import read_sources
 from loadcurve.audit import audit
@@ -31,6 +30,7 @@ from loadcurve.ingest.run_facts import parse_factor
 from loadcurve.ingest.run_names import name_runs
 from loadcurve.ingest.run_times import assign
 from loadcurve.lab.monitors import sadf
+from loadcurve.runtime import many_files
 from loadcurve.tables.curves import UNNAMED
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it

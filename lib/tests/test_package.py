@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from loadcurve import paths
-from loadcurve.extras import EXTRA_OF
+from loadcurve.errors import EXTRA_OF
+from loadcurve.files import paths
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from loadcurve.files import progress
-from loadcurve.files.progress import Progress, hidden
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
+from loadcurve.runtime import progress
+from loadcurve.runtime.progress import Progress, hidden
 
 
 class Terminal(io.StringIO):

@@ -22,10 +22,10 @@ from one_test import in_one_test
 import loadcurve
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.reading import read_each
+from loadcurve.reading.export import write_tables
 from loadcurve.study.records import run_folders
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import atomic, runtime
+from loadcurve.files import atomic, paths, runtime
 
 OTHER = 65534  # nobody
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

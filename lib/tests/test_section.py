@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.study_file.json_schema import keys
-from loadcurve.section import Choice, Range, Section, with_keys
+from loadcurve.study.section import Choice, Range, Section, with_keys
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from loadcurve import paths
 from loadcurve.analysis import changes_of_settings, label_settings
 from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.files import paths
 from loadcurve.ingest.answers import read_answers
 
 

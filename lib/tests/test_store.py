@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from conftest import copy_runs
 
-from loadcurve import many_files, read_machine, read_table, read_warnings, tables
+from loadcurve import read_machine, read_table, read_warnings, tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import store
 from loadcurve.ingest.store import ingest
+from loadcurve.runtime import many_files
 from loadcurve.study.records import fingerprint, read_run, run_folders, write_run
 
 STUDY = "connections_on_loopback"

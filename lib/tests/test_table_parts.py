@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from dask_cluster import dask_cluster, wait
 
-from loadcurve import many_files
 from loadcurve.cli import app
 from loadcurve.ingest import raw_folder, table_parts
+from loadcurve.runtime import many_files
 from loadcurve.tables import columns
 
 pytestmark = pytest.mark.slow

@@ -14,9 +14,9 @@ import pytest
 import loadcurve
 from loadcurve import read_table, tables
 from loadcurve.errors import LoadcurveError
-from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
+from loadcurve.reading.export import write_tables
 
 WRK = "wrk/fdlimit.txt"
 # 22:00 in a zone eight hours ahead of UTC is 14:00 UTC.

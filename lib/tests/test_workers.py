@@ -15,12 +15,12 @@ import pytest
 from conftest import copy_runs
 
 import loadcurve
-from loadcurve import many_files
 from loadcurve.errors import ParseError
-from loadcurve.files.progress import Progress
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
-from loadcurve.workers import WorkerLost, _Pool, in_order, processors
+from loadcurve.runtime import many_files
+from loadcurve.runtime.progress import Progress
+from loadcurve.runtime.workers import WorkerLost, _Pool, in_order, processors
 
 WRK = "wrk/fdlimit.txt"
 
@@ -213,7 +213,7 @@ def test_a_file_that_ends_its_worker_is_refused_in_one_line(raw, monkeypatch):
 SCRIPT = """
 import sys, threading, time
 import loadcurve
-from loadcurve import many_files
+from loadcurve.runtime import many_files
 many_files._WORTH_WORKERS_S = 0.0
 print("once", flush=True)
 print(len(loadcurve.read(sys.argv[1]).tables["runs"]), flush=True)
@@ -231,7 +231,7 @@ def test_a_script_without_a_main_guard_runs_once(raw, tmp_path):
 
 INTERRUPTED = """
 import time
-from loadcurve.workers import in_order
+from loadcurve.runtime.workers import in_order
 results = in_order(time.sleep, [0, 3600, 3600, 3600], 2, print)
 next(results)
 try:

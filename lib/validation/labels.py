@@ -6,9 +6,10 @@ The labels, the criteria behind them and the reports are in `data/published/audi
 import numpy as np
 import pandas as pd
 
-from loadcurve import paths, read, read_published
+from loadcurve import read, read_published
 from loadcurve.audit.verdict import WORDS, judge
 from loadcurve.errors import ParseError
+from loadcurve.files import paths
 from validation.coverage.count import share_of
 from validation.faults.recall import FOUND, findings_of
 

@@ -8,8 +8,8 @@ import pandas as pd
 from loadcurve.acceptance.check import FUNCTIONS, AcceptanceCheck, LoadRuns, Outcome
 from loadcurve.acceptance.checks import CHECKS
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.paths import study_folder
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.paths import study_folder
 from loadcurve.reading.tables import read_table
 from loadcurve.study import Run, Study
 from loadcurve.study.records import read_run, read_study, run_folders

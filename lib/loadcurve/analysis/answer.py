@@ -31,7 +31,7 @@ from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.tables.loads import SAME_RATE, name_loops
-from loadcurve.wording import group_lines
+from loadcurve.units import group_lines
 
 
 @dataclass(frozen=True, repr=False)

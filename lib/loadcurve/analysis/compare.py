@@ -17,12 +17,12 @@ from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.comparison import Comparison
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
-from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.grouping import other_facts
-from loadcurve.schemas.printed import half_digit
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
+from loadcurve.stats.arrays import Array
 from loadcurve.tables.loads import LOOPS
+from loadcurve.tables.schemas.printed import half_digit
 
 MARGIN_RATIO = 0.02
 """Difference that does not matter, by default: what two quiet machines of one kind differ by."""

@@ -14,10 +14,10 @@ from loadcurve.analysis.cells import ends_words
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.analysis.steps import FEWEST, starts_of_levels
-from loadcurve.arrays import Array
 from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
+from loadcurve.stats.arrays import Array
 from loadcurve.units import format_quantity, unit_of_column
 
 _LISTED = 3  # measurements in a warning

@@ -15,10 +15,10 @@ from loadcurve.analysis.usage import summarise_usage, why_no_usage
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
-from loadcurve.schemas.failures import FEW_ERRORS, error_ratio
-from loadcurve.schemas.printed import digit_of
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import confounded_factors
+from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
+from loadcurve.tables.schemas.printed import digit_of
 from loadcurve.units import format_quantity
 
 MIN_LEVELS = 6

@@ -9,7 +9,7 @@ deviations in more than 90 %.
 
 import numpy as np
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 
 _SHORTEST = 5
 """Values of a level; fewer are an episode or an outlier."""

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import imported_late
+from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.audit.claims import (

@@ -20,16 +20,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve import paths, tables
+from loadcurve import tables
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.registry import all_rules
 from loadcurve.errors import ValueRuleError, refuse
+from loadcurve.files import paths
 from loadcurve.files.checked import built
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading import read
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 from loadcurve.tables import axis_label, heading
 
 FILE = "fault.yml"

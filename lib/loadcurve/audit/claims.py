@@ -12,11 +12,11 @@ from loadcurve.audit.registry import all_rules, audit
 from loadcurve.audit.settings import default_settings
 from loadcurve.audit.verdict import Verdict
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.expressions import evaluate
-from loadcurve.paths import data_folder
+from loadcurve.files.paths import data_folder
+from loadcurve.reading.expressions import evaluate
 from loadcurve.reading.tables import read_tables
 from loadcurve.stats.estimate import Estimate
-from loadcurve.wording import FEWEST_REPEATS, fill_text
+from loadcurve.units import FEWEST_REPEATS, fill_text
 
 AGREES, EXPLAINED, DIRECTION = "agrees", "explained by a model", "same direction, other size"
 CONTRADICTED, NOT_TESTED = "contradicted", "not tested here"
@@ -131,11 +131,12 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
 def verdict_of_row(what: str, row: Mapping[str, str], quantities: Mapping[str, Any]) -> Judged:
     """Judge one row of ``claims.csv`` or ``experiments.csv``.
 
-    `measured` is the name of an Estimate or arithmetic of numbers (`loadcurve.expressions.evaluate`), and empty where
-    nothing that was claimed was measured; `at_least` and `at_most` are what the wording allows.  `scope` is “any” for a
-    claim of any system; `differs` says how system or conditions differ from the claim's, and `instead` what was
-    measured instead of the claimed quantity: then nothing is tested.  `evidence` and `because`, which is of a model,
-    have placeholders (`loadcurve.wording.fill_text`).  A row that tests nothing needs `settles`, what would.
+    `measured` is the name of an Estimate or arithmetic of numbers (`loadcurve.reading.expressions.evaluate`), and
+    empty where nothing that was claimed was measured; `at_least` and `at_most` are what the wording allows.
+    `scope` is “any” for a claim of any system; `differs` says how system or conditions differ from the claim's, and
+    `instead` what was measured instead of the claimed quantity: then nothing is tested.  `evidence` and `because`,
+    which is of a model, have placeholders (`loadcurve.units.fill_text`). A row that tests nothing needs `settles`,
+    what would.
     """
     try:
         return _judged(row, quantities)

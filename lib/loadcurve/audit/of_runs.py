@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Mask
+from loadcurve.stats.arrays import Mask
 
 _ITEM = {"cpu": ["cpu"], "network": ["interface"], "disks": ["device"], "tcp": [], "memory": [], "load": []}
 """Tables with one row for each run, host, time and item, and the column of the item."""

@@ -16,9 +16,9 @@ from loadcurve.audit.rules._levels import runs_by_level, shown_level
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.audit.verdict import beyond_capacity
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.paths import data_folder
 from loadcurve.files.remote import is_url
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.paths import data_folder
 from loadcurve.reading import as_parsed
 
 

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables as schemas
-from loadcurve.arrays import Mask
 from loadcurve.audit.of_runs import OfRuns, Tables, all_of, key_of, rows_of
 from loadcurve.audit.samples import EDGE_S
-from loadcurve.units import format_quantity
-from loadcurve.wording import fill_text
+from loadcurve.stats.arrays import Mask
+from loadcurve.units import fill_text, format_quantity
 
 Severity = Literal["ok", "warning", "error", "unchecked"]
 Family = Literal["Load delivered", "Errors", "What saturated", "Physics", "Statistics", "Balance", ""]

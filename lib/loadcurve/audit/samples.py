@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array
 from loadcurve.audit.of_runs import Tables, key_of, once
+from loadcurve.stats.arrays import Array
 
 EDGE_S = 1.0
 """Part of the load at its start and at its end that a sample may cover only partly.

@@ -9,8 +9,8 @@ from loadcurve.audit.explanation import one_listed
 from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.document import Document, Place, read_toml
+from loadcurve.files.paths import is_own_file
 from loadcurve.ingest.reads import record_reads
-from loadcurve.paths import is_own_file
 from loadcurve.study.manifest import accepted
 
 if TYPE_CHECKING:

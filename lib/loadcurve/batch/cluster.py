@@ -18,9 +18,9 @@ from distributed import Future
 from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import LOOK_S, Finished
-from loadcurve.cluster import check_library, connected, library
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.signals import pause
+from loadcurve.runtime.cluster import check_library, connected, library
+from loadcurve.runtime.signals import pause
 
 Files = dict[str, bytes]
 """Content of files by their path in a folder."""

@@ -13,10 +13,10 @@ from jupyter_client.manager import AsyncKernelManager
 from traitlets.config import Config
 
 from loadcurve.batch.libraries import DeadKernelError, PapermillExecutionError, nbformat, pm
-from loadcurve.captions import fill_captions
 from loadcurve.errors import LoadcurveError, named_as
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.jupyter import NOTEBOOK_VARIABLE
+from loadcurve.notebooks.captions import fill_captions
+from loadcurve.runtime.jupyter import NOTEBOOK_VARIABLE
 
 START_S = 1800
 """Time limit for the start of a kernel; 60 s, as papermill has it, are too short for a busy machine."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loadcurve.batch.given import Texts, all_values, check_parameters, declared_parameters
 from loadcurve.errors import LoadcurveError
-from loadcurve.parameters import Declared
+from loadcurve.notebooks.parameters import Declared
 
 _LONGEST_VALUE = 40  # characters of a value in a file name
 _LONGEST_NAME = 150  # characters of a file name, of which most file systems allow 255

@@ -7,7 +7,7 @@ from queue import Empty, SimpleQueue
 
 from loadcurve.batch.execution import Kernels
 from loadcurve.batch.grid import Job
-from loadcurve.signals import pause
+from loadcurve.runtime.signals import pause
 
 Finished = tuple[Job, float, Exception | None]
 """A job, how many seconds it took, and why it failed."""

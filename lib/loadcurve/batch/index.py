@@ -12,9 +12,9 @@ from loadcurve.batch.grid import Job
 from loadcurve.batch.outcome import Outcome
 from loadcurve.batch.values import collect_values, published_values, write_values
 from loadcurve.blocks import Block, Code, Drawing, Grid, Paragraph, to_html
+from loadcurve.blocks.frame import framed
 from loadcurve.files.atomic import write_text
-from loadcurve.report.frame import framed
-from loadcurve.version import __version__
+from loadcurve.packages import __version__
 
 INDEX, VALUES = "index.html", "values.parquet"
 """Names of the files about all outputs of a batch."""

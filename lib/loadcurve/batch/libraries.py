@@ -3,7 +3,7 @@
 Every module of this package imports them from here: whichever module imports one of them first decides.
 """
 
-from loadcurve.extras import without_module
+from loadcurve.packages import without_module
 
 with without_module("rfc3987_syntax"):  # optional for jsonschema, which compiles its 38 grammars for a second
     import nbformat

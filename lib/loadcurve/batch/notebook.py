@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from loadcurve import paths
 from loadcurve.batch import execution, given
 from loadcurve.errors import LoadcurveError, named_as
+from loadcurve.files import paths
 from loadcurve.files.atomic import alone, is_stream, real_path, replace, write_sums, write_text
 
 STAMP = "loadcurve"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadcurve import paths
 from loadcurve.batch.grid import Job
 from loadcurve.batch.notebook import STAMP
-from loadcurve.cluster import library
+from loadcurve.files import paths
 from loadcurve.files.atomic import sha256_of
+from loadcurve.runtime.cluster import library
 
 
 def stamp_of(job: Job) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadcurve import paths
 from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import Finished, run_here
@@ -20,10 +19,11 @@ from loadcurve.batch.notebook import (
 )
 from loadcurve.batch.outcome import Outcome, outcome_of
 from loadcurve.batch.resume import files_state, stamp_of, why_not_complete
+from loadcurve.files import paths
 from loadcurve.files.atomic import alone
 from loadcurve.files.remote import local_path
-from loadcurve.signals import deferred
-from loadcurve.workers import processors
+from loadcurve.runtime.signals import deferred
+from loadcurve.runtime.workers import processors
 
 Report = Callable[[str], object]
 Place = Callable[[], contextlib.AbstractContextManager[Path]]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from loadcurve.batch.grid import Job
 from loadcurve.files.atomic import replacing
-from loadcurve.version import __version__
+from loadcurve.packages import __version__
 
 COLUMNS = {
     "output": ("string", "File name of the executed notebook, without its suffix."),

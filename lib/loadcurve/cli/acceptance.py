@@ -27,7 +27,7 @@ def accept(
 
     Example: loadcurve accept lvs_acceptance -o acceptance.xml
     """
-    from loadcurve import paths
+    from loadcurve.files import paths
     from loadcurve.files.atomic import check_target
 
     if output is not None and output.suffix.lower() not in _FORM_OF:
@@ -40,8 +40,8 @@ def accept(
 
 def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     """Print or write the report of an acceptance test; return whether no check fails."""
-    from loadcurve import paths
     from loadcurve.acceptance import judge_acceptance
+    from loadcurve.files import paths
     from loadcurve.files.atomic import is_stream, write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
     from loadcurve.report.names import shortener

@@ -122,14 +122,14 @@ def _audit_path(
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
+    from loadcurve.files.paths import data_folder
     from loadcurve.files.remote import is_url
-    from loadcurve.paths import data_folder
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
     parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
-    from loadcurve.wording import group_lines
+    from loadcurve.units import group_lines
 
     for warning in group_lines(warning for warning in parsed.warnings if warning.startswith(reading.NOT_READ)):
         typer.echo(printable(warning), err=True)

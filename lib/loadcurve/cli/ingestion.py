@@ -75,9 +75,9 @@ def ingest(
 
     Example: loadcurve ingest results/ --format parquet -o tables
     """
-    from loadcurve import export
-    from loadcurve.files.progress import hidden
     from loadcurve.ingest.hints import Hints
+    from loadcurve.reading import export
+    from loadcurve.runtime.progress import hidden
 
     _check_options(form, output, table, log_format)
     if scheduler:
@@ -157,7 +157,7 @@ class _Inputs:
 
 def _print_notes(reading: "Reading", path: str) -> None:
     """Print warnings, refusal and origins of facts of a reading of a path on standard error."""
-    from loadcurve.files.progress import hidden
+    from loadcurve.runtime.progress import hidden
 
     source = "" if reading.labelled else f"{reading.source}: "
     lines = [f"{source}warning: {warning}" for warning in reading.parsed.warnings]
@@ -172,10 +172,10 @@ def _print_notes(reading: "Reading", path: str) -> None:
 
 def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:
     """Write one file for each table into a folder or its URL, and print the number of rows of each."""
-    from loadcurve import export
-    from loadcurve.cluster import connected
     from loadcurve.files.remote import local_target
     from loadcurve.ingest.table_parts import parts_of
+    from loadcurve.reading import export
+    from loadcurve.runtime.cluster import connected
 
     with contextlib.ExitStack() as stack:
         target = stack.enter_context(local_target(output))
@@ -214,8 +214,8 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
 
 def _check_scheduler(scheduler: str, form: OutputFormat, names: list[str]) -> None:
     """Raise where a cluster cannot do the work."""
-    from loadcurve.cluster import LOCAL
     from loadcurve.files.remote import is_url
+    from loadcurve.runtime.cluster import LOCAL
 
     if form is not OutputFormat.parquet:
         raise LoadcurveError(f"--scheduler must be left out for --format {form.value}")
@@ -232,9 +232,9 @@ def tidy(
 
     Exit code 1 where a study cannot be read, or has other runs or files than its manifest runs.json lists.
     """
-    from loadcurve.files.progress import hidden
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading.studies import each_study
+    from loadcurve.runtime.progress import hidden
 
     refused = 0
     for lines, notes, is_refused in each_study(_tidied, studies or recorded_studies(), _lost):
@@ -253,9 +253,9 @@ Told = tuple[list[str], list[str], bool]
 
 
 def _tidied(study: str | Path) -> Told:
-    from loadcurve import paths
     from loadcurve.audit.registry import all_rules, audit
     from loadcurve.audit.settings import default_settings
+    from loadcurve.files import paths
     from loadcurve.ingest.folder import is_complete
     from loadcurve.reading import tables  # which reads on all processors, with progress
 

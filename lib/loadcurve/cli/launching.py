@@ -46,12 +46,12 @@ def launch(
 
     Example: loadcurve launch shop --seconds 5 --repeats 3
     """
-    from loadcurve import paths
     from loadcurve.acceptance import is_acceptance
+    from loadcurve.files import paths
     from loadcurve.lab import read_checked
     from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
-    from loadcurve.signals import signal_of
+    from loadcurve.runtime.signals import signal_of
 
     folder = paths.study_folder(study)
     found = read_checked(folder)

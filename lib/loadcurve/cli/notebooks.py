@@ -25,8 +25,8 @@ def notebook(
 
     Example: loadcurve notebook results/ --objective p99=200ms
     """
-    from loadcurve import paths
     from loadcurve.analysis.objective import parse_objectives
+    from loadcurve.files import paths
     from loadcurve.files.atomic import check_target, write_text
 
     source = paths.own_notebook()
@@ -73,8 +73,9 @@ def run(
 
     Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
     """
-    from loadcurve import batch, paths
+    from loadcurve import batch
     from loadcurve.batch.given import Text, typed
+    from loadcurve.files import paths
     from loadcurve.files.remote import check_local
 
     given = typed(parameters or [], Text)
@@ -113,8 +114,9 @@ def batch(
 
     Example: loadcurve batch notebooks/30*.ipynb --grid study=monday/,tuesday/ --grid enough=0.8,0.9 -o grid/
     """
-    from loadcurve import batch, paths
+    from loadcurve import batch
     from loadcurve.batch.given import Text, Texts, read_parameters, typed
+    from loadcurve.files import paths
     from loadcurve.files.remote import local_path
 
     given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
@@ -138,9 +140,9 @@ def _note(line: str) -> None:
 @contextlib.contextmanager
 def _interrupts(kept: str) -> Iterator[None]:
     """Print an interrupt in one line, and a failed notebook with its last cell; both end the command."""
-    from loadcurve import paths
     from loadcurve.batch import NotebookError, failure_text
-    from loadcurve.signals import signal_of
+    from loadcurve.files import paths
+    from loadcurve.runtime.signals import signal_of
 
     try:
         yield

@@ -26,7 +26,7 @@ def new(
 
     Example: loadcurve new shop --url http://127.0.0.1:8080/ --connections 1..256 --tool wrk
     """
-    from loadcurve import paths
+    from loadcurve.files import paths
     from loadcurve.files.atomic import write_text
     from loadcurve.lab.generators import GENERATORS
     from loadcurve.launching.new_study import study_text
@@ -58,7 +58,7 @@ def new(
 
 def _folder_of_new(name: str) -> Path:
     """Return where a new study of this name goes; raise if there is one."""
-    from loadcurve import paths
+    from loadcurve.files import paths
 
     try:
         folder = paths.studies() / name
@@ -118,7 +118,7 @@ def show(
 
     Example: loadcurve show connections_on_loopback --objective p99=12ms
     """
-    from loadcurve import paths
+    from loadcurve.files import paths
     from loadcurve.study.records import run_folders
 
     folder = paths.study_folder(study)
@@ -135,7 +135,7 @@ def pack(
 
     Example: loadcurve pack shop
     """
-    from loadcurve import paths
+    from loadcurve.files import paths
     from loadcurve.lab.run.resume import lock_folder
     from loadcurve.study import archive
     from loadcurve.study.records import read_run, run_folders
@@ -161,7 +161,7 @@ def unpack(
     """
     import shutil
 
-    from loadcurve import paths
+    from loadcurve.files import paths
     from loadcurve.lab.run.resume import lock_folder
     from loadcurve.study import archive
     from loadcurve.study.records import run_folders

@@ -1,8 +1,8 @@
 """Write files atomically, and let one process at a time do a piece of work.
 
 A reader sees the old file or the complete new one, even if the writer is killed.  A lock is a file in the folder
-`loadcurve.paths.locks`, or outside a checkout in a folder of temporary files, which the operating system releases when
-the process that holds it ends, so a killed process leaves nothing to remove.
+`loadcurve.files.paths.locks`, or outside a checkout in a folder of temporary files, which the operating system releases
+when the process that holds it ends, so a killed process leaves nothing to remove.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError, named_as, printable
+from loadcurve.files import paths
 from loadcurve.files.remote import check_local
 from loadcurve.files.runtime import open_lock, runtime_folder, temporary_folder, temporary_root
 

@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from loadcurve.errors import LoadcurveError, printable
-from loadcurve.extras import missing_extra
+from loadcurve.errors import LoadcurveError, missing_extra, printable
 from loadcurve.files.runtime import temporary_folder
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")

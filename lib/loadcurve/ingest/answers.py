@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.ingest.json_text import load_json
 from loadcurve.ingest.reads import record_reads
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 # Field words, letters of formulas, and options of load generators.
 _OTHER_NAMES = {

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.errors import ParseError
+from loadcurve.files import paths
 from loadcurve.ingest.published import read_published, source_folder
 
 _NEVER_EMPTY = ("experiment", "title", "study")

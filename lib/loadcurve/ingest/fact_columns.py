@@ -10,7 +10,7 @@ import pandas as pd
 
 from loadcurve.ingest.column_names import base_column, meant_column
 from loadcurve.ingest.raw_file import Matched
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 _LISTED = 3  # runs in a warning
 

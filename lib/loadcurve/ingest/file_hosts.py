@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from loadcurve.ingest.merge import label
 from loadcurve.ingest.on_disk import OnDisk, names_host
 from loadcurve.ingest.raw_file import RawFile
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from loadcurve.ingest.merge import Table

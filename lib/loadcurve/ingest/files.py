@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
+from loadcurve.files.paths import ARCHIVE, below, is_packed, leads_out_of
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.packed import check_no_archive, unpack
@@ -15,7 +16,6 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
-from loadcurve.paths import ARCHIVE, below, is_packed, leads_out_of
 from loadcurve.study.archive import opened
 
 _NAMED = 3  # links, and kinds of files, that a message names

@@ -10,18 +10,18 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, original, printable
+from loadcurve.files.paths import leads_out_of, shown
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import leads_out_of, shown
-from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
 from loadcurve.study.archive import opened
 from loadcurve.study.manifest import NAME as MANIFEST
 from loadcurve.study.manifest import accepted, gaps_of
 from loadcurve.study.records import read_run, read_study, run_folders
+from loadcurve.tables.schemas import RAW
 
 REPORTS = ("runs", "latency", "histogram", "balancer")
 """Tables that report on the load."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files import paths
 from loadcurve.files.document import read_text
 from loadcurve.ingest.reads import record_reads, studies_read
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files.paths import below, is_own_file, shown
 from loadcurve.ingest.file_hosts import name_hosts
 from loadcurve.ingest.files import describe_links, list_files
 from loadcurve.ingest.given_factors import Factors, GivenFactors
@@ -20,10 +21,9 @@ from loadcurve.ingest.run_matching import match_runs, name_reports
 from loadcurve.ingest.run_names import stem
 from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
-from loadcurve.paths import below, is_own_file, shown
-from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import Fact

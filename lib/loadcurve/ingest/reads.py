@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from loadcurve import paths
+from loadcurve.files import paths
 
 LEDGER = "LOADCURVE_READS"
 """Environment variable that names the file in which processes list what they read."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import ParseError
-from loadcurve.paths import shown
+from loadcurve.files.paths import shown
 from loadcurve.study import SECTIONS, Run, Study, differences, in_one_word, settled
 from loadcurve.study.records import line_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.ingest.parsed import Tables
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     import pyarrow as pa

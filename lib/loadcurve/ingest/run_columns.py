@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.ingest.recorded_settings import recorded_settings
-from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Command, Run, background_ratios, place_of
+from loadcurve.tables.schemas import SCHEMAS
 
 _RATE = re.compile(r"tbf rate ([0-9]{1,15})\b.*")  # bytes/s, as `tc -j qdisc show` prints it
 

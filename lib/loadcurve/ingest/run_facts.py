@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from loadcurve.errors import ParseError, ValueRuleError, printable, refuse
+from loadcurve.files.paths import shown
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.fact_columns import Fact, broken_rule
 from loadcurve.ingest.files import content
 from loadcurve.ingest.raw_file import FACTORS
 from loadcurve.ingest.run_names import stem
-from loadcurve.paths import shown
 
 _NAMING = ("study", "run_id", "source", "generator")  # columns that loadcurve fills
 _FACTOR = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")

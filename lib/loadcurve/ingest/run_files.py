@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.files.paths import leads_out_of, shown
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content
 from loadcurve.ingest.form import Form
@@ -19,7 +20,6 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
 from loadcurve.ingest.registry import form_of, forms_of
 from loadcurve.ingest.run_columns import complete, of_run, tables_of
-from loadcurve.paths import leads_out_of, shown
 from loadcurve.study import Command, Run
 from loadcurve.study.records import fingerprint
 

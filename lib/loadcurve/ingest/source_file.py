@@ -12,11 +12,11 @@ from pydantic import ConfigDict
 from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files.checked import built
 from loadcurve.files.document import Document, read_text
+from loadcurve.files.paths import check_own_file
 from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.ingest.reads import record_reads
-from loadcurve.paths import check_own_file
-from loadcurve.schemas import SCHEMAS
-from loadcurve.section import Section, with_keys
+from loadcurve.study.section import Section, with_keys
+from loadcurve.tables.schemas import SCHEMAS
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 

@@ -17,19 +17,20 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from loadcurve import paths, tables
+from loadcurve import tables
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.files.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.folder import EachRun, Ingested, read_runs
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
 from loadcurve.tables.curves import name_curves
 from loadcurve.tables.loads import name_loops
+from loadcurve.tables.schemas import RAW
 from loadcurve.tables.stored import to_arrow
 from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
@@ -44,7 +45,7 @@ _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 # A changed parser may give other tables for the same raw files.
 _PARSERS = [
     *Path(__file__).parent.rglob("*.py"),
-    *(Path(__file__).parents[1] / "schemas").glob("*.py"),
+    *(Path(__file__).parents[1] / "tables" / "schemas").glob("*.py"),
     Path(__file__).parents[1] / "units.py",
 ]
 

@@ -21,7 +21,7 @@ from loadcurve.files.atomic import alone, replacing
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.raw_file import Note, Placement
 from loadcurve.ingest.run_labels import labelled
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,8 +99,8 @@ def write_slices(
 
     from loadcurve import tables as declared
     from loadcurve.files.spreadsheet import without_formulas
-    from loadcurve.schemas.derived import DERIVED
     from loadcurve.tables.declared import ARROW_TEXT, check_given
+    from loadcurve.tables.schemas.derived import DERIVED
     from loadcurve.tables.stored import to_arrow, with_all_columns
 
     waiting: dict[str, list[Any]] = {}

@@ -10,14 +10,14 @@ from loadcurve import lab
 from loadcurve.audit.registry import all_rules
 from loadcurve.audit.settings import study_settings
 from loadcurve.errors import LabError, LoadcurveError
-from loadcurve.jupyter import in_kernel
+from loadcurve.files.paths import shown
 from loadcurve.lab.hosts.network import clean
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.launching.run_feedback import feedback
 from loadcurve.launching.summary import describe_launch
-from loadcurve.paths import shown
-from loadcurve.signals import signal_of
+from loadcurve.runtime.jupyter import in_kernel
+from loadcurve.runtime.signals import signal_of
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.study.records import read_run, run_folders

@@ -12,10 +12,10 @@ from loadcurve.ingest.folder import read_reports
 from loadcurve.lab import Feedback, Measured
 from loadcurve.launching.run_line import describe
 from loadcurve.models import wire
-from loadcurve.schemas.failures import count_failures, count_unopened
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run
 from loadcurve.study.records import read_run
+from loadcurve.tables.schemas.failures import count_failures, count_unopened
 
 # Column of errors → its words in a message.
 _ERRORS = {

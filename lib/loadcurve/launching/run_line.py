@@ -5,9 +5,9 @@ from pathlib import Path
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
-from loadcurve.schemas.failures import error_ratio
 from loadcurve.study import Run
 from loadcurve.tables import merge_generators
+from loadcurve.tables.schemas.failures import error_ratio
 from loadcurve.units import format_quantity
 
 # Width of `100,000 requests/s`, so that the lines of all runs have columns.

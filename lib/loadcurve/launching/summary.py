@@ -10,12 +10,12 @@ import pandas as pd
 from loadcurve.audit.registry import audit
 from loadcurve.audit.verdict import verdict_of_each, verdict_sentences
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.paths import shown
 from loadcurve.ingest.folder import read_reports
-from loadcurve.paths import shown
-from loadcurve.schemas.failures import count_failures
 from loadcurve.study import BUSY_RATIO, Run
 from loadcurve.study.record_rules import STATUSES
 from loadcurve.study.records import read_run, run_folders
+from loadcurve.tables.schemas.failures import count_failures
 
 # Number of runs that a line names.
 _NAMED = 3

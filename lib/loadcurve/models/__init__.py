@@ -26,7 +26,7 @@ Each name below is imported when it is first used.
 
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import imported_late
+from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.models import capacity, queueing, scaling, wire

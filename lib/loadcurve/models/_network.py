@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, at_least_0
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, Integers, at_least_0
 
 
 def demands(demand_s: ArrayLike, dimensions: int = 1) -> Array:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, measured
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, Integers, measured
 
 
 class Levels(NamedTuple):

@@ -15,7 +15,7 @@ E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Pe
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 from loadcurve.stats.estimate import Estimate
 
 

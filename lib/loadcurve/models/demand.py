@@ -17,9 +17,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models._runs import group_runs, known_runs
 from loadcurve.models.bounds import find_saturation
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.ratio import find_ratio

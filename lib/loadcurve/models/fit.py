@@ -10,8 +10,8 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve import tables
-from loadcurve.arrays import Array, above_0
 from loadcurve.blocks import Grid, Items, to_display
+from loadcurve.stats.arrays import Array, above_0
 from loadcurve.stats.estimate import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 

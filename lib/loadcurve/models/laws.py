@@ -15,8 +15,8 @@ Every function takes numbers or arrays that broadcast, and gives NaN where an ar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 # N/X − Z is a difference of two rounded numbers: down to this part of Z, a negative latency is rounding and means 0.
 _ROUNDING = 1e-9

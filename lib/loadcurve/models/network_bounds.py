@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models._network import demands, server_numbers, think_time, whole
+from loadcurve.stats.arrays import Array
 
 
 def asymptotic_bounds(

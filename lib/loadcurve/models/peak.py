@@ -9,11 +9,11 @@ rarely.
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.profile import find_profile
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 INTERVALS = ("profile", "delta")

@@ -11,7 +11,7 @@ ip-sysctl.rst``, tcp_retries2 and tcp_orphan_retries.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, at_least_0
+from loadcurve.stats.arrays import Array, at_least_0
 
 _RTO_MIN_S, _RTO_MAX_S = 0.2, 120.0
 # From this retransmission on every timeout is the longest: ilog2(TCP_RTO_MAX / TCP_RTO_MIN).

@@ -15,8 +15,8 @@ Every function takes numbers or arrays that broadcast, and gives NaN where an ar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, above_0, at_least_0, at_least_1
 
 
 def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: ArrayLike = 1) -> Array:

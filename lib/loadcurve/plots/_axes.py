@@ -10,9 +10,9 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.plots.style import colours, figure_of
+from loadcurve.stats.arrays import Array
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points, curves
 

@@ -2,8 +2,8 @@
 
 import subprocess
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 
 
 def commit() -> str:

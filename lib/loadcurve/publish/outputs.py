@@ -10,19 +10,21 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from loadcurve import jupyter, paths, tables
+from loadcurve import tables
 from loadcurve.blocks import Paragraph, to_display, to_text
-from loadcurve.captions import caption_of
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
-from loadcurve.parameters import check_variables
+from loadcurve.notebooks.captions import caption_of
+from loadcurve.notebooks.parameters import check_variables
 from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.publish import left_out
 from loadcurve.publish.checkout import commit
-from loadcurve.quantities import Quantity, describe_quantity
-from loadcurve.wording import fill_text
+from loadcurve.publish.quantities import Quantity, describe_quantity
+from loadcurve.runtime import jupyter
+from loadcurve.units import fill_text
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _VALUES = "values.json"
@@ -37,7 +39,7 @@ def begin(notebook: str) -> None:
     Raises
     ------
     ValueRuleError
-        When a parameter is outside of the range that its cell declares (`loadcurve.parameters`).
+        When a parameter is outside of the range that its cell declares (`loadcurve.notebooks.parameters`).
 
     Examples
     --------
@@ -63,9 +65,9 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
         Plotted numbers, for the CSV file.
     caption, alt : str
         The conclusion that the figure supports, and a description for readers who cannot see it.  By default both come
-        from a Markdown cell of the notebook (`loadcurve.captions`).
+        from a Markdown cell of the notebook (`loadcurve.notebooks.captions`).
     **quantities : float or str
-        Values of the caption's placeholders (`loadcurve.wording.fill_text`), in SI units.
+        Values of the caption's placeholders (`loadcurve.units.fill_text`), in SI units.
 
     Returns
     -------

@@ -17,7 +17,7 @@ sadf can convert a binary `sa` file to text.
 
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import imported_late
+from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.reading.folder import read_each, read_matched

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
+from loadcurve.files.paths import data_name, is_own_file, is_plain
 from loadcurve.files.remote import is_url, local_copy
 from loadcurve.ingest.files import content, describe_links, files_of, is_folder, list_files, parse_bytes
 from loadcurve.ingest.given_factors import Factors, GivenFactors
@@ -16,7 +17,6 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
-from loadcurve.paths import data_name, is_own_file, is_plain
 from loadcurve.reading.reading import SOURCE, Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, own_runs, read_runs_csv
@@ -83,7 +83,7 @@ def read(
 
     Examples
     --------
-    >>> from loadcurve import paths
+    >>> from loadcurve.files import paths
     >>> parsed = read(paths.root() / "data/published/rt_qps_threads/raw/c8000.wrk.txt")
     >>> parsed.tool, parsed.tables["runs"][["connections", "throughput_rps"]].values.tolist()
     ('wrk', [[8000, 20260.6]])

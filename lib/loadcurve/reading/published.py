@@ -6,7 +6,7 @@ An entry of the list makes one run of each row of a transcribed table, or one ru
 * ``run_id`` names each run, which is a variant of its own; ``{column}`` stands for the text or the number of a cell.
 * ``runs``, ``network`` or another declared table: its columns.  The value of a text is written as ``run_id`` is.  The
   value of a number is a column of the table, a name of the table ``prose``, a number, or an expression of these
-  (`loadcurve.expressions.evaluate`).  An empty cell gives an empty value.
+  (`loadcurve.reading.expressions.evaluate`).  An empty cell gives an empty value.
 * ``raw`` names quoted outputs of tools: a column of the table, or without a table a file in the folder ``raw`` -> the
   host on which the tool ran.
 """
@@ -23,17 +23,17 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, check_type, printable
-from loadcurve.expressions import evaluate
 from loadcurve.files.document import Document, Place
+from loadcurve.files.paths import check_own_file, data_name
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.paths import check_own_file, data_name
+from loadcurve.reading.expressions import evaluate
 from loadcurve.reading.reading import SOURCE
 from loadcurve.reading.recordings import recording_text
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from loadcurve.ingest.source_file import Declaration, Source

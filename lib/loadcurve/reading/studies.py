@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files import paths
 from loadcurve.ingest.files import files_of
-from loadcurve.many_files import ManyFiles
+from loadcurve.runtime.many_files import ManyFiles
 
 if TYPE_CHECKING:
     from loadcurve.ingest.run_files import Parts

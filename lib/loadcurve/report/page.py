@@ -2,8 +2,8 @@
 
 from loadcurve.analysis import Analysis
 from loadcurve.blocks import to_html
+from loadcurve.blocks.frame import framed
 from loadcurve.report.figures import Figures
-from loadcurve.report.frame import framed
 from loadcurve.report.provenance import Provenance
 
 

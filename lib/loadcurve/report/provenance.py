@@ -10,12 +10,12 @@ from loadcurve.analysis import Analysis
 from loadcurve.blocks import Grid, Section
 from loadcurve.errors import printable
 from loadcurve.files.atomic import sha256_of
+from loadcurve.files.paths import below
 from loadcurve.ingest.files import files_of, is_folder
-from loadcurve.paths import below
+from loadcurve.packages import __version__
 from loadcurve.report.names import shortener
 from loadcurve.study.archive import opened
 from loadcurve.units import format_quantity
-from loadcurve.version import __version__
 
 _LISTED = 100  # files that are listed; a digest covers all
 _MOST_BYTES = 500_000_000  # hashing more would take longer than the analysis

@@ -6,8 +6,8 @@ import sys
 
 from mkdocs.exceptions import MkDocsException
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 
 
 def main(arguments: list[str]) -> int:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.audit import NO_CLAIM
+from loadcurve.files import paths
 from loadcurve.site import published
 from loadcurve.site.literal import literal
 from loadcurve.site.published_html import Link, basis_html, verdicts_text

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from loadcurve.files.atomic import write_text
-from loadcurve.paths import NOTEBOOK_NAME
+from loadcurve.files.paths import NOTEBOOK_NAME
 from loadcurve.site import generated, notebooks, raw_files
 from loadcurve.site.drawings import drawing_html
 from loadcurve.site.inputs import digest

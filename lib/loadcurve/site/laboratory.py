@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 
-from loadcurve import paths
+from loadcurve.files import paths
 from loadcurve.lab import describe, read_checked
 from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import GENERATORS
@@ -14,8 +14,8 @@ from loadcurve.lab.servers.responses import ResponseSection
 from loadcurve.lab.study_file.balancers import BalancerSection
 from loadcurve.lab.study_file.json_schema import keys, meaning
 from loadcurve.lab.study_file.servers import MonitorsSection, ServerSection
-from loadcurve.section import Choice
 from loadcurve.site.literal import literal
+from loadcurve.study.section import Choice
 
 
 def _topologies() -> dict[str, str]:

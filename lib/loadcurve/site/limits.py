@@ -2,7 +2,7 @@
 
 import csv
 
-from loadcurve import paths
+from loadcurve.files import paths
 
 _MEASURED = "data/bench/ingestion.csv"
 _TABLE_ROWS = 1e9

@@ -4,11 +4,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-from loadcurve import paths
 from loadcurve.analysis import Analysis, analyse
 from loadcurve.audit import AuditSettings
 from loadcurve.audit.findings import audit_text
 from loadcurve.audit.registry import audit
+from loadcurve.files import paths
 from loadcurve.report import text_report
 from loadcurve.site.literal import fenced
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.files.spreadsheet import as_read
 
 

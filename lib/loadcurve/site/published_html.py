@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve import paths, tables
+from loadcurve import tables
 from loadcurve.audit import NO_CLAIM, VERDICTS
 from loadcurve.audit.claims import AGREES
+from loadcurve.files import paths
 from loadcurve.site import published
 from loadcurve.site.drawings import drawing_html
 from loadcurve.site.literal import literal

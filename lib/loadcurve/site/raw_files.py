@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from loadcurve import paths
 from loadcurve.errors import printable
+from loadcurve.files import paths
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.files import list_files
 from loadcurve.site.inputs import digest

@@ -32,7 +32,7 @@ def _imported(module: ast.Module) -> Iterable[str]:
 
 
 def floors() -> list[list[str]]:
-    """Return the rooms of each floor, lowest first: a room stands above all rooms that it imports."""
+    """Return the rooms of each floor, lowest first: a room is above all rooms that it imports."""
     floor: dict[str, int] = {}
     for room in TopologicalSorter(rooms()).static_order():
         floor[room] = 1 + max((floor[used] for used in rooms()[room]), default=-1)

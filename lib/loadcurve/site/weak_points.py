@@ -5,7 +5,7 @@ import json
 import re
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.wording import FEWEST_REPEATS
+from loadcurve.units import FEWEST_REPEATS
 
 _BLOCK = '<div class="lc-weak"></div>'
 _NUMBER = re.compile(r'(<span class="lc-value" [^>]*?) data-weak="([0-9a-f]*)">(.*?)</span>|' + _BLOCK, re.DOTALL)

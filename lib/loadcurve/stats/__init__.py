@@ -22,7 +22,7 @@ An argument outside the range that its docstring states raises `ValueRuleError`,
 
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import imported_late
+from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.stats.balance import summarise_balance

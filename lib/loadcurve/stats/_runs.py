@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, floats
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, floats
 
 # Modified z-score that B. Iglewicz and D. C. Hoaglin ("How to Detect and Handle Outliers", 1993) label an outlier,
 # and the factor that makes the median absolute deviation a standard deviation for a normal distribution.

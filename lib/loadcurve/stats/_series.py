@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, floats
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, floats
 
 
 def series(name: str, values: ArrayLike, least: int) -> Array:

@@ -13,10 +13,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, between_0_and_1, floats
-from loadcurve.cluster import map_items
 from loadcurve.errors import ValueRuleError
+from loadcurve.runtime.cluster import map_items
 from loadcurve.stats._runs import relative_variances, two_groups, welch_degrees
+from loadcurve.stats.arrays import Array, Integers, between_0_and_1, floats
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.ratio import find_geometric_ratio
 
@@ -65,8 +65,8 @@ def find_bootstrap_ratio(
     workers : int
         Number of processes that draw where samples times resamples exceed 100 million; 0 for one per processor.
     scheduler : str
-        Address of a Dask scheduler that draws instead, or ``local`` (`loadcurve.cluster`).  The result is the same for
-        any number of processes.
+        Address of a Dask scheduler that draws instead, or ``local`` (`loadcurve.runtime.cluster`).  The result is the
+        same for any number of processes.
 
     Returns
     -------

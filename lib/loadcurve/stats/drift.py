@@ -10,9 +10,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import series
+from loadcurve.stats.arrays import between_0_and_1
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 

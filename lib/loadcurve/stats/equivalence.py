@@ -13,9 +13,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups
+from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
 # No study repeats a run this often: longer or quieter runs are the remedy.

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from loadcurve.arrays import between_0_and_1
 from loadcurve.blocks import Items, Paragraph, to_display
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import between_0_and_1
 
 
 @dataclass(frozen=True)

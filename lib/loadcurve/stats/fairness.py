@@ -11,8 +11,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, between_0_and_1
 
 # Below, the χ² distribution is no good approximation: W. G. Cochran, "Some methods for strengthening the common χ²
 # tests", Biometrics 10 (1954).

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError, check_columns
+from loadcurve.stats.arrays import Array, between_0_and_1
 
 _CLASSES = ("lower_s", "upper_s", "responses", "corrected")
 _QUANTILES = ("quantile", "latency_s", "corrected")

@@ -12,8 +12,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError, check_columns
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from loadcurve.tables.curves import check_points
 

@@ -14,9 +14,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import series
+from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

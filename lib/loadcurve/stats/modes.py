@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import series
+from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_size
 

@@ -7,9 +7,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats._runs import two_groups
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.mean import PERCENTILE
 from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.ratio import find_ratio

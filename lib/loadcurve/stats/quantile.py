@@ -13,9 +13,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import check_columns
 from loadcurve.stats._series import series
+from loadcurve.stats.arrays import between_0_and_1
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.histogram import at_rank, class_arrays
 

@@ -11,8 +11,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.stats._runs import two_groups
+from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.estimate import Estimate
 
 # Where the smaller group scatters more, intervals of level 95 % covered 80 to 90 % in simulation

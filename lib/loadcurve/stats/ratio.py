@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups, welch_degrees
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 _ALIKE = "all runs of A and of B are alike: no scatter was measured, the interval has no width"

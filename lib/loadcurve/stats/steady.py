@@ -16,8 +16,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.stats._series import series
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_samples
 

@@ -14,9 +14,9 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import positive, series
+from loadcurve.stats.arrays import between_0_and_1
 from loadcurve.stats.estimate import Estimate
 
 # From 10 repeats on the simulated loss of coverage stayed below 3 points of 95 % (notebook 48, its table).

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import positive
+from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

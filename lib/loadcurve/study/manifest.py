@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import write_text
-from loadcurve.paths import leads_out_of, shown
+from loadcurve.files.paths import leads_out_of, shown
 from loadcurve.study.study import Study
 
 NAME = "runs.json"

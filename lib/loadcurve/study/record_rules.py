@@ -16,9 +16,9 @@ from pydantic import ConfigDict, Field
 from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.files.checked import built
 from loadcurve.files.document import Document
-from loadcurve.section import Check, Range, Section, broken_by
 from loadcurve.study import SECTIONS, Run
 from loadcurve.study.run import FUNCTIONS
+from loadcurve.study.section import Check, Range, Section, broken_by
 
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 _Status = Literal["running", "finished", "failed", "interrupted"]

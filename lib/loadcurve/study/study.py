@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 
 from loadcurve.blocks import Grid, Paragraph, to_display
 from loadcurve.errors import ValueRuleError
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 from loadcurve.study.settings import PLACE, SECTIONS, Mapping, is_place
 
 ONLY_VARIANT = "only"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.schemas import SCHEMAS, Column
+from loadcurve.tables.schemas import SCHEMAS, Column
 
 if TYPE_CHECKING:
     import pandera.pandas as pa

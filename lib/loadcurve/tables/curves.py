@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.study.study import ONLY_VARIANT
 
 UNNAMED = "all runs"
 """Name of the curve of runs without a variant."""
@@ -16,6 +15,7 @@ _ASKED = (
     "study", "record", "variant", "connections", "tool", "tool_version", "generator", "threads", "target_rate_rps",
     "tls", "url", "document_bytes", "keep_alive", "server_software", "server_cpu", "generator_cpu",
 )  # fmt: skip
+_ONLY_VARIANT = "only"  # of a study without variants, as `loadcurve.study.ONLY_VARIANT`; tests compare the two
 _NEVER_JOINED = ("tool",)  # tools differ so much that loads of several are no curve
 _MAX_LISTED = 4  # maximum number of levels listed in a message
 
@@ -68,7 +68,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
     # dropna: a run that was planned but not recorded has no variant.
-    if others and known["variant"].dropna().eq(ONLY_VARIANT).all():
+    if others and known["variant"].dropna().eq(_ONLY_VARIANT).all():
         variant = variant.str.slice(0, 0)  # the default name adds nothing to the factors
     named = [" ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
     return runs.assign(variant=pd.Series(named, index=runs.index, dtype="string"))

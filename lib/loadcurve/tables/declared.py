@@ -14,9 +14,9 @@ import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.schemas import SCHEMAS, Column, Table
-from loadcurve.schemas.derived import DERIVED
 from loadcurve.tables.by_pandera import validated
+from loadcurve.tables.schemas import SCHEMAS, Column, Table
+from loadcurve.tables.schemas.derived import DERIVED
 from loadcurve.units import unit_of_column
 
 _QUANTITY = {

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files.atomic import write_text
-from loadcurve.schemas import SCHEMAS
+from loadcurve.packages import __version__
 from loadcurve.tables import declared
+from loadcurve.tables.schemas import SCHEMAS
 from loadcurve.units import unit_of_column
-from loadcurve.version import __version__
 
 COLUMNS_FILE = "columns.csv"
 """Name of the file that describes the columns of a folder of CSV files."""

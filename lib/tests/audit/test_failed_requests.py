@@ -5,8 +5,8 @@ import pytest
 
 import loadcurve
 from loadcurve.audit.rules.failed_requests import RULE
-from loadcurve.schemas.failures import count_failures, error_ratio
 from loadcurve.tables import check
+from loadcurve.tables.schemas.failures import count_failures, error_ratio
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from loadcurve import paths
+from loadcurve.files import paths
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab import describe, list_obstacles, read_checked
 from loadcurve.lab.hosts import capabilities

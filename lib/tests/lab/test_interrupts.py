@@ -10,8 +10,8 @@ import threading
 import pytest
 from events import HANG_S
 
-from loadcurve import signals
 from loadcurve.lab.hosts.process import ends
+from loadcurve.runtime import signals
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 

@@ -18,8 +18,8 @@ from private_services import need
 
 from loadcurve import lab
 from loadcurve.errors import LabError
+from loadcurve.files.paths import shown
 from loadcurve.launching import launch, measure
-from loadcurve.paths import shown
 from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.real

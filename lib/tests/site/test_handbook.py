@@ -10,8 +10,9 @@ import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-from loadcurve import paths, tables
+from loadcurve import tables
 from loadcurve.audit import all_rules
+from loadcurve.files import paths
 from loadcurve.site import raw_files
 
 SITE = ROOT / "build" / "site"

@@ -24,10 +24,10 @@ from mkdocs.commands.build import build
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import Error
 
-from loadcurve import paths, plots, publish
+from loadcurve import plots, publish
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import spreadsheet
+from loadcurve.files import paths, spreadsheet
 from loadcurve.ingest import reads
 from loadcurve.site import safety
 from loadcurve.site.literal import formula, leads_elsewhere, literal

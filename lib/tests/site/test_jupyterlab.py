@@ -106,7 +106,7 @@ def test_plumbing_is_collapsed(page):
 
 WAITING = """import threading
 from unittest import mock
-from loadcurve.files import progress
+from loadcurve.runtime import progress
 progress.DELAY_S = 0.0
 with mock.patch.object(progress.Progress, "advance", lambda *sizes: threading.Event().wait()):
     loadcurve.read("twelve")"""

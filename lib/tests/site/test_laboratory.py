@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from loadcurve import paths
+from loadcurve.files import paths
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.schedule.goals import SearchSection
 from loadcurve.lab.servers.responses import ResponseSection

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.rank import find_rank_ratio, find_shift

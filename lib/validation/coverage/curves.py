@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from loadcurve.arrays import Array
 from loadcurve.models.peak import find_limit, find_peak
 from loadcurve.models.scaling.bootstrap import level_weights
 from loadcurve.models.scaling.fits import fit_usl
 from loadcurve.models.scaling.least_squares import free_inverse
 from loadcurve.models.scaling.profile import Profile, sum_limit
 from loadcurve.models.scaling.usl import USL, usl, usl_limit_rps, usl_peak_connections
+from loadcurve.stats.arrays import Array
 from validation.coverage.count import holds, summarise_hits
 
 Hits = Mapping[tuple[str, str], float]

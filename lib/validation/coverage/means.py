@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.mean import find_mean

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.ratios import METHODS
 
 # The ratio that a simulated A has to B; the coverage of an interval does not depend on it.

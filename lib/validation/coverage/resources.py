@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
 from loadcurve.models.demand import find_demand, find_saturation_of_runs
 from loadcurve.models.scaling.usl import USL, usl
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from validation.coverage.count import holds, summarise_all_hits, summarise_hits
 from validation.coverage.curves import TRUE, Hits, levels_of, over_studies

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import signal
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean

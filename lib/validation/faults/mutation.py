@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve import paths, tables
+from loadcurve import tables
 from loadcurve.audit.atlas import Fault
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.ingest.sniff import parse
 from loadcurve.study.archive import opened
 

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from loadcurve.arrays import Array, Mask
 from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
+from loadcurve.stats.arrays import Array, Mask
 
 PARTS = np.arange(11) / 10
 """Candidates for the part of the laws' growth, and for that of the damped trend."""

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.models.scaling.outlook import Outlook, join
 from loadcurve.plots.forecast import PLAIN, STACK
+from loadcurve.stats.arrays import Array
 from validation.coverage.count import counted
 from validation.forecasts.baselines import BASELINES
 from validation.forecasts.cross_validation import HORIZON, Constants, baseline_bands, interval_score, weighted_quantile

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve import paths
 from loadcurve.analysis.settings import changes_of_settings
+from loadcurve.files import paths
 from loadcurve.models import wire
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.study import Study

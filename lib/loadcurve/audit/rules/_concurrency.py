@@ -11,9 +11,9 @@ import pandas as pd
 from loadcurve.audit.hosts import limit_reached
 from loadcurve.audit.rule import Severity
 from loadcurve.audit.samples import advised_seconds
-from loadcurve.schemas.derived import LITTLE_RATIO, SCRIPTED, STREAMS
-from loadcurve.schemas.failures import count_failures, polls_timeouts
-from loadcurve.wording import fill_text
+from loadcurve.tables.schemas.derived import LITTLE_RATIO, SCRIPTED, STREAMS
+from loadcurve.tables.schemas.failures import count_failures, polls_timeouts
+from loadcurve.units import fill_text
 
 _LEAST, _MOST = LITTLE_RATIO
 # wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c).  h2load (nghttp2 1.52,
@@ -89,7 +89,7 @@ class Cause:
     holds : callable
         What must be true of the facts for the sentence to be.
     clause, advice : str
-        The facts in a clause, and what to do, with their placeholders (`loadcurve.wording.fill_text`).
+        The facts in a clause, and what to do, with their placeholders (`loadcurve.units.fill_text`).
     tools : tuple of str
         Load generators that work in this way; empty for all.
     connections, in_flight : str

@@ -27,10 +27,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
+from loadcurve.stats.arrays import Array
 
 _FEWEST = 20  # samples: with fewer, no trend can be distinguished from autocorrelation (summarise_drift)
 _SEGMENT = 5  # samples: a shorter excursion is a spike, not a level (summarise_segments)

@@ -37,7 +37,7 @@ import pandas as pd
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
-from loadcurve.schemas.printed import half_digit
+from loadcurve.tables.schemas.printed import half_digit
 
 _WORDS = {
     "throughput": ("requests / duration", "{:,.2f} requests/s"),

@@ -62,9 +62,9 @@ from loadcurve.audit.rules._concurrency import causes_of, facts_of
 from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
-from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED
-from loadcurve.schemas.printed import half_digit
-from loadcurve.wording import fill_text
+from loadcurve.tables.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED
+from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.units import fill_text
 
 
 def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Need, Rule
-from loadcurve.schemas.printed import DIGITS, Digits
+from loadcurve.tables.schemas.printed import DIGITS, Digits
 from loadcurve.units import format_quantity
 
 _ADVICE = "Use a generator that measures each response (`wrk --latency`, oha, h2load), and keep its whole output."

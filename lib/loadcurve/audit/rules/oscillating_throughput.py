@@ -26,10 +26,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+from loadcurve.stats.arrays import Array
 
 _FEWEST = 20  # samples: nine frequencies (summarise_oscillation)
 _PROBABILITY = 0.001  # every run is tested

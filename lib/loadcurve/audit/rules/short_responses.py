@@ -33,7 +33,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
-from loadcurve.schemas.failures import FEW_ERRORS, error_ratio
+from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 
 _LEAST_RUNS = 3
 _ADVICE = (

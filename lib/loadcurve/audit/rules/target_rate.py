@@ -37,8 +37,8 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
-from loadcurve.schemas.derived import HOLD_A_RATE, little_ratio
 from loadcurve.tables import merge_generators
+from loadcurve.tables.schemas.derived import HOLD_A_RATE, little_ratio
 from loadcurve.units import format_quantity
 
 _CUT_S = 1.0  # of a shorter run, the last responses are a part

@@ -9,7 +9,7 @@ from loadcurve.lab.balancers.shares import ServerOf, expected_shares, seed_of_sh
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 NAME = "LB"
 # Kernel rules use adjacent ports for their services, below the ephemeral ports of Linux (from 32768).

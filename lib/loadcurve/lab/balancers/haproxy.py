@@ -10,7 +10,7 @@ from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.servers.haproxy import HaproxyProcess, section
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoint
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 
 _SCHEDULERS = {"rr": "roundrobin", "lc": "leastconn", "random": "random(1)", "hash": "source"}
 _STATISTICS = "/haproxy?stats"

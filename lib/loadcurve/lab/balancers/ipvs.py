@@ -17,7 +17,7 @@ from loadcurve.lab.servers.settings import (
     check_endpoints,
     check_name,
 )
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 TOOL = Tool("ipvsadm", "balancer", "--version", "ipvsadm")
 

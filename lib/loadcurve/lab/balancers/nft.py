@@ -8,7 +8,7 @@ from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.balancers.shares import nft_server
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoints, check_name
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 
 TOOL = Tool("nft", "balancer", "--version", "nftables")
 

@@ -11,7 +11,7 @@ from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.servers.nginx_process import Process, block, http_directives, nginx_process
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_count
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 
 _SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash {key};"]}
 # Idle connections that each worker keeps to the servers of a pool; far more than servers answer at once.

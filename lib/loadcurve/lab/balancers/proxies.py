@@ -13,7 +13,7 @@ from loadcurve.lab.servers.settings import (
     check_flag,
     check_name,
 )
-from loadcurve.section import Range, Section, broken_by
+from loadcurve.study.section import Range, Section, broken_by
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from loadcurve.lab.faults.fault import Fault, FaultKind, Sysctl, Table
 from loadcurve.lab.servers.settings import check_count
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 _PORTS = Range(1, 20_000)
 _DESCRIPTORS = Range(16, 1_000_000)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from loadcurve.lab.faults.fault import Fault, FaultKind, Shape, Steer, Table
 from loadcurve.lab.hosts.network.conditions import DELAY_S, LinkConditions
 from loadcurve.lab.servers.settings import check_count
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 _RATIO = Range(gt=0, le=1)
 _RATE_BPS = Range(ge=8000, unit="bit/s")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from loadcurve.lab.faults.fault import Fault, FaultKind, Send, Start
 from loadcurve.lab.servers.settings import Endpoint
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 _BACKLOG = Range(1, 65_535)
 _AFTER_S = Range(0.1, 3600, unit="s")

@@ -16,7 +16,7 @@ from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.hosts.user_mode_linux import TOOL as USER_MODE_LINUX
 from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
 from loadcurve.lab.servers.settings import Endpoint
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 KEEPALIVED = Tool("keepalived", "fail-over", "--version", "keepalived")
 CONNTRACKD = Tool("conntrackd", "fail-over", "--version", "conntrackd")

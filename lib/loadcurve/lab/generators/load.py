@@ -8,7 +8,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section
 
 # More is a typing error.
 Connections = Annotated[int, Range(1, 1_000_000)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, AnyStr
 
 from loadcurve.lab.hosts.tools import FIXED, environment
-from loadcurve.signals import interruptible
+from loadcurve.runtime.signals import interruptible
 from loadcurve.study import Command
 
 # Time for a tool to write its last lines after the signal to stop; then it is killed.

@@ -9,8 +9,7 @@ from importlib.util import find_spec
 
 import pandas as pd
 
-from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
-from loadcurve.extras import MissingExtraError
+from loadcurve.errors import LabError, LoadcurveError, MissingExtraError, ValueRuleError
 from loadcurve.lab import faults
 from loadcurve.lab.balancers import BALANCERS
 from loadcurve.lab.deployment import Deployment, HostSlot, argvs, deploy

@@ -14,7 +14,7 @@ from loadcurve.lab.run import in_flight
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import probe
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.signals import pause
+from loadcurve.runtime.signals import pause
 
 _PROGRAM = Path(in_flight.__file__).read_text("utf-8")
 _PAUSE_S = 0.05

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loadcurve.errors import LabError
+from loadcurve.files.paths import shown
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import unused_block
@@ -24,8 +25,7 @@ from loadcurve.lab.schedule.order import max_points, points_of
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
-from loadcurve.paths import shown
-from loadcurve.signals import deferred, pause
+from loadcurve.runtime.signals import deferred, pause
 from loadcurve.study import Study
 from loadcurve.study.archive import opened, unpack
 from loadcurve.study.manifest import list_run

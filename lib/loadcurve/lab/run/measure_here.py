@@ -4,8 +4,8 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loadcurve import paths
 from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.files import paths
 from loadcurve.lab.run.launch import launch
 from loadcurve.lab.schedule.feedback import Feedback
 from loadcurve.lab.study_file import read_checked

@@ -5,8 +5,8 @@ from types import TracebackType
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
-from loadcurve.jupyter import progress_stream
 from loadcurve.lab.schedule.feedback import Feedback
+from loadcurve.runtime.jupyter import progress_stream
 from loadcurve.study import Run
 
 _FORM = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"

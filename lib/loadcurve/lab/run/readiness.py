@@ -11,7 +11,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts import one_request
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import Started
-from loadcurve.signals import interruptible, pause
+from loadcurve.runtime.signals import interruptible, pause
 
 # A server responds within a few ms of its start, a database after one or two seconds, and WordPress creates its tables
 # first; the rest allows for a busy machine.  The configured work for each response comes on top.

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import LabError, printable
+from loadcurve.files.paths import shown
 from loadcurve.lab.schedule.points import Point
-from loadcurve.paths import shown
 from loadcurve.study import Study, differences, in_one_word
 from loadcurve.study.records import read_run, read_study, run_folders, write_study
 

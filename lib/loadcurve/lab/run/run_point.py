@@ -27,7 +27,7 @@ from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.signals import interrupted
+from loadcurve.runtime.signals import interrupted
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import write_run

@@ -34,7 +34,7 @@ from loadcurve.lab.run.readiness import (
 from loadcurve.lab.run.record import Record, tool_on_host
 from loadcurve.lab.servers.service import Service, packed
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.signals import pause
+from loadcurve.runtime.signals import pause
 from loadcurve.study import Command
 
 # Servers and monitors run longer than the load by the time of all starts and of the end of a fault.

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal, Protocol
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search import Capacity, SaturatingSize
-from loadcurve.section import Check, Choice, Range, Section
 from loadcurve.study import is_place
+from loadcurve.study.section import Check, Choice, Range, Section
 
 
 def check_place(name: str, value: str) -> None:

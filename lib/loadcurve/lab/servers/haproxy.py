@@ -10,7 +10,7 @@ from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_program
-from loadcurve.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section
 
 TOOL = Tool("haproxy", "server, balancer", "-v", "haproxy")
 

@@ -15,7 +15,7 @@ from loadcurve.lab.servers.nginx_process import Process, Workers
 from loadcurve.lab.servers.responses import Response, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_address, check_choice
-from loadcurve.section import Check, Section
+from loadcurve.study.section import Check, Section
 
 LAYOUTS = ("A", "B", "C", "D", "E", "reuseport")
 

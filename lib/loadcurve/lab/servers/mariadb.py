@@ -10,7 +10,7 @@ from typing import Annotated
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_program
-from loadcurve.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section
 
 TOOL = Tool("mariadbd", "database", "--version", "mariadb-server-core")
 

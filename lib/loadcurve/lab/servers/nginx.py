@@ -12,7 +12,7 @@ from loadcurve.lab.servers.nginx_process import Process, block, http_directives
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Mixed, Response, Status, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoints, check_flag, check_name
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 # A directive must fit nginx's 4096-byte buffer (nginx src/core/ngx_conf_file.c, NGX_CONF_BUFFER); a longer text
 # consists of repetitions of a variable with this many bytes.

@@ -8,7 +8,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_path, check_program
-from loadcurve.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section
 
 _MAIN = """\
 # A private nginx of the laboratory; started in the run's folder by the command in run.json.

@@ -11,7 +11,7 @@ from loadcurve.lab.servers.nginx import Nginx, Serving, nginx_service
 from loadcurve.lab.servers.nginx_process import Process, nginx_process
 from loadcurve.lab.servers.responses import ResponseSection
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 
 
 @dataclass(frozen=True)

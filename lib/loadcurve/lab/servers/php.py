@@ -16,7 +16,7 @@ from loadcurve.lab.servers.nginx_process import Process, block, http_directives,
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_path, check_program
-from loadcurve.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section
 
 TOOL = Tool("php-fpm", "server of pages", "-v", "php-fpm")
 MYSQLI = PackageFile("php-mysql", "/usr/lib/php/*/mysqli.so", "connects PHP to a database")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.section import Choice, Range, Section
+from loadcurve.study.section import Choice, Range, Section
 
 # A body from memory, part of the configuration of a server; larger ones are files.
 BodyBytes = Annotated[int, Range(0, 100_000)]

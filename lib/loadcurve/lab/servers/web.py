@@ -8,7 +8,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.responses import Files
 from loadcurve.lab.servers.server import ServerHost
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
-from loadcurve.section import Range, Section, broken_by
+from loadcurve.study.section import Range, Section, broken_by
 
 
 @dataclass(frozen=True)

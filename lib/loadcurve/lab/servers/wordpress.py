@@ -12,7 +12,7 @@ from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.php import Children, start_php
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
 THEME = PackageFile(

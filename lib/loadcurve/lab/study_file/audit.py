@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from loadcurve.section import Section
+from loadcurve.study.section import Section
 
 
 @dataclass(frozen=True)

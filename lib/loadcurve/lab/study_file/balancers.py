@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from loadcurve.lab.balancers import BALANCERS
-from loadcurve.section import Choice, with_keys
+from loadcurve.study.section import Choice, with_keys
 
 
 @dataclass(frozen=True)

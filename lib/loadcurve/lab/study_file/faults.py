@@ -6,7 +6,7 @@ from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.faults import FAULTS
-from loadcurve.section import Choice, Range, with_keys
+from loadcurve.study.section import Choice, Range, with_keys
 
 
 @dataclass(frozen=True)

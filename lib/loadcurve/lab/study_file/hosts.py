@@ -16,7 +16,7 @@ from loadcurve.lab.hosts.network.named_topologies import BLOCKS, TOPOLOGIES
 from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.ssh.address import parse_url
 from loadcurve.lab.servers.settings import check_address
-from loadcurve.section import Check, Range, Section, broken_by
+from loadcurve.study.section import Check, Range, Section, broken_by
 
 # As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role.
 Hosts = Annotated[int | None, Range(1, 62)]

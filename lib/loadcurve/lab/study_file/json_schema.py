@@ -1,6 +1,6 @@
 """The JSON schema of study files, by which editors complete and check them, and the meaning of each key.
 
-Types, ranges and descriptions come from the declarations of the sections, see `loadcurve.section`.
+Types, ranges and descriptions come from the declarations of the sections, see `loadcurve.study.section`.
 """
 
 import ast
@@ -19,8 +19,8 @@ from pydantic.fields import FieldInfo
 
 from loadcurve.files.checked import SWITCHES
 from loadcurve.lab.study_file.study_file import StudyFile
-from loadcurve.section import Choice, Range
 from loadcurve.study import Study
+from loadcurve.study.section import Choice, Range
 
 
 @dataclass(frozen=True)

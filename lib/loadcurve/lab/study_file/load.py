@@ -10,7 +10,7 @@ from pydantic import Field
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import GENERATORS, generator_named
 from loadcurve.lab.generators.load import BodyBytes, Connections, Load, Number, Processes, Threads, check_url
-from loadcurve.section import Check, Range, Section, broken_by
+from loadcurve.study.section import Check, Range, Section, broken_by
 
 _DEFAULT_S = 5.0
 _METHODS = sorted({method for tool in GENERATORS.values() for method in tool.methods})

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from loadcurve.lab.generators.load import check_url
 from loadcurve.lab.monitors import MONITORS, MonitorKind
 from loadcurve.lab.servers import SERVERS
-from loadcurve.section import Check, Choice, Range, Section, with_keys
+from loadcurve.study.section import Check, Choice, Range, Section, with_keys
 
 
 @dataclass(frozen=True)

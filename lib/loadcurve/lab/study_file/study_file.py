@@ -10,12 +10,12 @@ from typing import Any
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files.checked import PlacedError, built
 from loadcurve.files.document import Document
+from loadcurve.files.paths import check_own_file
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together
 from loadcurve.lab.study_file.point_checks import point_faults
 from loadcurve.lab.study_file.sections import Sections
-from loadcurve.paths import check_own_file
 from loadcurve.study import Study, place_of, settled
 
 # File systems of Linux take names of 255 bytes; the number of the repeat and the level of a search need some of them.
@@ -43,7 +43,7 @@ def read_checked(path: Path) -> Study:
 
     Examples
     --------
-    >>> from loadcurve import paths
+    >>> from loadcurve.files import paths
     >>> read_checked(paths.designs() / "scale_out").study
     'scale_out'
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 
 Interval = tuple[float, float, float]
 UNKNOWN: Interval = (np.nan, np.nan, np.nan)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._runs import group_runs, known_runs
+from loadcurve.stats.arrays import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
+from loadcurve.stats.arrays import Array
 
 # Points even in log N on which a law is searched: first between the outer levels, then around the best of them.
 _COARSE, _FINE = 400, 201

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.models.capacity._line import (
     UNKNOWN,
@@ -37,6 +36,7 @@ from loadcurve.models.capacity._line import (
     overlap,
     reciprocal,
 )
+from loadcurve.stats.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.stats.mean import find_mean
 from loadcurve.tables.curves import check_points
 from loadcurve.tables.saturation import SATURATED_RATIO

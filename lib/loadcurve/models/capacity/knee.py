@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
@@ -28,6 +27,7 @@ from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_in
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.least_squares import LAWS
 from loadcurve.models.scaling.run_intervals import influence_degrees
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 _How = tuple[float, int, int]  # level, draws, seed

@@ -16,8 +16,8 @@ Behavior", ICDCS Workshops 2011, section III.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array
 
 _MODES = ("largest", "offline", "online")
 

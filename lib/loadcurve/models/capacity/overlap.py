@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import above_0, at_least_0
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import above_0, at_least_0
 
 
 def summarise_overlap(requests: ArrayLike, throughput_rps: ArrayLike, delay_s: ArrayLike = 0) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array
 
 
 def overload_latency_s(

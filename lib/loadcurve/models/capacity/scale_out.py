@@ -15,11 +15,11 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.models.scaling.outlook import DEPARTURE
+from loadcurve.stats.arrays import Array, above_0, between_0_and_1
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.ratio import find_ratio
 

@@ -22,10 +22,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.queueing.classes import class_arguments, class_network, has_several
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError
+from loadcurve.stats.arrays import Array, Integers
 
 _CONVERGED = 1e-12  # largest change of a share Q_ck / N_c in the last iteration
 _MAX_ITERATIONS = 100_000

@@ -29,7 +29,7 @@ Multiple Closed Chains: Theory and Computational Algorithms", IBM Journal of Res
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array, Integers
+from loadcurve.stats.arrays import Array, Integers
 
 
 def residence_times(number: Integers, demand: Array, think: Array, many: Array) -> Array:

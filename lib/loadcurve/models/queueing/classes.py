@@ -15,11 +15,11 @@ M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing N
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, server_numbers, whole
 from loadcurve.models.queueing.class_convolution import Lattice, residence_times
 from loadcurve.models.queueing.solution import ClosedNetwork, check_network
+from loadcurve.stats.arrays import Array, Integers, at_least_0
 
 # Populations × centres: 400 MB of queue lengths.  Beyond, the approximations are the tool.
 _MAX_CELLS = 50_000_000

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import whole
+from loadcurve.stats.arrays import Array, at_least_0
 
 
 def erlang_b(servers: int, load: ArrayLike) -> Array:

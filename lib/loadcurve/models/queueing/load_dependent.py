@@ -25,10 +25,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, think_time, whole
 from loadcurve.models.queueing.solution import ClosedNetwork, checked_solution
+from loadcurve.stats.arrays import Array, above_0
 
 
 def solve_load_dependent(

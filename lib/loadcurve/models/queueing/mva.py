@@ -14,11 +14,11 @@ M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing N
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models._network import demands, server_numbers, think_time, whole
 from loadcurve.models.network_bounds import asymptotic_bounds
 from loadcurve.models.queueing.load_dependent import solve_centres
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, checked_solution
+from loadcurve.stats.arrays import Array
 
 _ROUNDING = 1e-9  # part by which rounding may take the throughput past an asymptote that it meets
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array, Integers
 from loadcurve.errors import LoadcurveError
+from loadcurve.stats.arrays import Array, Integers
 
 # Part by which an identity may be off.  Rounding in the longest solvers is below 1e-9 of N (N = 10,000); a wrong
 # algorithm is off by per cents.

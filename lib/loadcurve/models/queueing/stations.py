@@ -20,10 +20,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import whole
 from loadcurve.models.queueing.erlang import erlang_c
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 
 @dataclass(frozen=True, eq=False)

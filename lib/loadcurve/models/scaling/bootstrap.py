@@ -14,12 +14,12 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._runs import group_runs
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
+from loadcurve.stats.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.stats.estimate import Estimate
 
 # A drawn mean that is not above 0 has no logarithm and no law: it becomes this part of the level's mean.

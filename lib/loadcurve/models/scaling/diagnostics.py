@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 # R's usl warns below 6 points too: 3 parameters leave then at most 2 degrees of freedom.

@@ -15,9 +15,9 @@ distribution of the times.
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.marquardt import minimise
+from loadcurve.stats.arrays import Array
 
 # Below this, Q loses its digits; there a is far above N, and the sum's terms fall fast, as (N/a)^k.
 _SMALL = 1e-200

@@ -14,8 +14,8 @@ and sca_tools' X(R) breaks Little's law; the tests hold these against ours.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 # Units in the last place: the throughput at the peak is the result of ten operations and of differences near 0.
 _ROUNDING = 256 * np.finfo(float).eps

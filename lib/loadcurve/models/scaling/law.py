@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from loadcurve.arrays import Array
+from loadcurve.stats.arrays import Array
 
 NO_SCATTER = 1e-20
 """Part of the sum of squares of the throughput that rounding alone leaves."""

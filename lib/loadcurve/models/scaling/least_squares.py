@@ -6,7 +6,6 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.diagnostics import corrected_aic, warnings_of_fit
@@ -17,6 +16,7 @@ from loadcurve.models.scaling.profile import PROFILED, Profile, sum_limit
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.saturating import SATURATING
 from loadcurve.models.scaling.usl import AMDAHL, FREE_USL, LINEAR, USL
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 LAWS = {law.name: law for law in (LINEAR, AMDAHL, USL, FREE_USL, ROOFLINE, SATURATING, FINITE_SOURCE)}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.arrays import Array, Integers
+from loadcurve.stats.arrays import Array, Integers
 
 _ROUNDS = 100
 _GAIN = 1e-12

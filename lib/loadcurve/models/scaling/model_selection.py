@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, above_0, between_0_and_1
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.diagnostics import corrected_aic
 from loadcurve.models.scaling.law import Law
@@ -30,6 +29,7 @@ from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.posterior import Posterior, posterior_of
 from loadcurve.models.scaling.priors import log_shape
+from loadcurve.stats.arrays import Array, Integers, above_0, between_0_and_1
 
 ENTRANTS = ("linear", "amdahl", "usl", "roofline", "saturating", "finite_source")
 """Laws that compete.  The one with free signs does not: it says nothing beyond the data."""

@@ -8,10 +8,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.usl import usl
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 
 def usl_by_parabola(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array, Mask
+from loadcurve.stats.arrays import Array, Mask
 
 # Bisections between curves that differ by a factor of a hundred: the last step is less than a hundred-thousandth.
 _STEPS = 20

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, measured
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, above_0, measured
 
 
 def known_points(

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.priors import WITH_CAPACITY, log_shape, ranges
+from loadcurve.stats.arrays import Array
 
 # Repeats of one level on one machine scatter by some per cent; two observations' worth of that belief.
 _SCATTER, _BELIEF = 0.03, 2.0

@@ -9,8 +9,8 @@ capacity C as the number of connections C / γ that would fill it.
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
+from loadcurve.stats.arrays import Array
 
 # The unit throughput lies within a factor of two of the best efficiency seen.
 _UNIT = 2.0

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.law import NO_SCATTER
 from loadcurve.models.scaling.rational import solve
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
+from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 LinearForm = tuple[Array, Array | float]

@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.marquardt import damped_step
+from loadcurve.stats.arrays import Array
 
 # Rounds; reference data end within 10, the worst of a million random curves within 40.
 _ROUNDS = 80

@@ -5,8 +5,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers
 from loadcurve.models._runs import group_runs, known_runs
+from loadcurve.stats.arrays import Array, Integers
 
 
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:

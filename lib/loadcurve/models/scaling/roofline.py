@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import NO_SCATTER, Law
+from loadcurve.stats.arrays import Array
 
 
 def _function(number: Array, unit: Any, capacity: Any) -> Any:

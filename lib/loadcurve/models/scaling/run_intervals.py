@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
 from loadcurve.models._runs import group_runs
 from loadcurve.models.scaling.bootstrap import MIN_OF_MEAN, bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.law import Law
+from loadcurve.stats.arrays import Array
 
 # In simulation, intervals from the residuals of five levels hold the truth in some 83 % of studies, of eight in 95 %.
 FEW_DEGREES = 5

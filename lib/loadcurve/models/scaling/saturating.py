@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.marquardt import minimise
 from loadcurve.models.scaling.roofline import ROOFLINE
+from loadcurve.stats.arrays import Array
 
 # From here on no measurement distinguishes the curve from the roofline: at the kink it misses it by 1 % (2^(−1/64)).
 _SHARPEST = 64.0

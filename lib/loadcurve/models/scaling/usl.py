@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.rational import solve
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 
 def usl(connections: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> Array:

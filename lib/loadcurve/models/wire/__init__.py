@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from loadcurve.extras import imported_late
+from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.models.wire.consistency import summarise_consistency

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import above_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.wire.limits import link_used_ratio
+from loadcurve.stats.arrays import above_0
 
 CONSISTENT, INCONSISTENT, ABOVE_LINE_RATE = "consistent", "inconsistent", "above line rate"
 

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.wire.frames import ETHERNET, Wire, frame_bytes, medium_bytes, segments
+from loadcurve.stats.arrays import Array, above_0, at_least_1
 
 # Segments that generic receive offload joins: 64 KiB, the largest IP packet, hold 45 of 1448 bytes.
 OFFLOADED_SEGMENTS = 45

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, at_least_0
 from loadcurve.errors import ValueRuleError
+from loadcurve.stats.arrays import Array, at_least_0
 
 _TCP_HEADER_BYTES = 20  # RFC 9293, section 3.1, without options
 _TIMESTAMP_BYTES = 12  # RFC 7323, appendix A: two no-operations before the ten bytes

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.models.wire.frames import ETHERNET, Wire, medium_bytes, segments
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 
 def link_limit_rps(link_bps: ArrayLike, carried_bytes: ArrayLike) -> Array:

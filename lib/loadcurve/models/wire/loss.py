@@ -15,9 +15,9 @@ most losses of a small window for timeouts; with selective acknowledgements fewe
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.wire.frames import ETHERNET
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 LINUX_TIMEOUT_S = 0.2
 """Least part of Linux's retransmission timeout beyond the round trip, in s (include/net/tcp.h: TCP_RTO_MIN)."""

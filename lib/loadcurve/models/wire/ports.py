@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
+from loadcurve.stats.arrays import Array, above_0, at_least_0, at_least_1
 
 LINUX_PORTS = 60999 - 32768 + 1
 """Ephemeral ports of Linux by default."""

@@ -9,9 +9,9 @@ split by what causes it.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.wire.frames import ETHERNET, Wire, segments
+from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 # A solution that misses a whole byte by this part of itself is that byte.
 _ROUNDING = 1e-9

@@ -22,7 +22,7 @@ from loadcurve.ingest.load.ab_percentiles import parse_ab_percentiles
 from loadcurve.ingest.load.ab_requests import parse_ab_requests
 from loadcurve.ingest.registry import forms_of
 from loadcurve.ingest.sniff import sniff
-from loadcurve.schemas.failures import error_ratio
+from loadcurve.tables.schemas.failures import error_ratio
 
 DATA = Path(__file__).parents[2] / "data/ab"
 SLEEP = (DATA / "sleep.txt").read_text()

@@ -12,7 +12,7 @@ from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sockets.ss import parse_ss
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 DATA = Path(__file__).parents[2] / "data/ss"
 HEADER = "State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"

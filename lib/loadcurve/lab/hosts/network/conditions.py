@@ -18,7 +18,7 @@ from pydantic import Field
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
 from loadcurve.lab.hosts.network.commands import run
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 OFFLOADS = frozenset({"tso", "gso", "gro", "lro", "sg", "rx", "tx"})
 # tc-tbf(8), PARAMETERS, latency: how long a packet may wait for its tokens.

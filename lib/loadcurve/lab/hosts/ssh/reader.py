@@ -5,7 +5,7 @@ import select
 import time
 from collections.abc import Iterator
 
-from loadcurve.signals import interruptible
+from loadcurve.runtime.signals import interruptible
 
 _PART = 65536
 

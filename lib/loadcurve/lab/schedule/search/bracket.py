@@ -33,7 +33,7 @@ from typing import Annotated, ClassVar
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.trials import Trial
 from loadcurve.lab.schedule.search.verdict import Tally, tally, trials_to_decide
-from loadcurve.section import Range, Section
+from loadcurve.study.section import Range, Section
 
 # Each step of the first ascent doubles the load, as the levels of a sweep usually do.
 _OCTAVE = math.log(2)

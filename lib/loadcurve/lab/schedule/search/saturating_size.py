@@ -17,7 +17,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.answer import answer
 from loadcurve.lab.schedule.search.bracket import Bracket, ends_of, next_trial
 from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 
 @dataclass(frozen=True, kw_only=True)

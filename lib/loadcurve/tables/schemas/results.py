@@ -1,6 +1,6 @@
 """Tables of the audit and the models: `findings`, `fits`."""
 
-from loadcurve.schemas.declare import Table, count, name, number, ratio
+from loadcurve.tables.schemas.declare import Table, count, name, number, ratio
 
 FINDINGS = Table(
     {

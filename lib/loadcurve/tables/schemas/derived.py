@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.schemas.failures import count_failures
-from loadcurve.schemas.printed import half_digit
+from loadcurve.tables.schemas.failures import count_failures
+from loadcurve.tables.schemas.printed import half_digit
 
 LITTLE_RATIO = (0.9, 1.1)
 """Range of X · R / N for a valid run.

@@ -1,7 +1,7 @@
 """Declarations of all tables: type, unit, rule and meaning of each column."""
 
-from loadcurve.schemas import host, load, results, sockets
-from loadcurve.schemas.declare import Column, Table
+from loadcurve.tables.schemas import host, load, results, sockets
+from loadcurve.tables.schemas.declare import Column, Table
 
 __all__ = ["RAW", "SCHEMAS", "Column", "Table"]
 

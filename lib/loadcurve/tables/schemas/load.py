@@ -1,6 +1,6 @@
 """Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`, `labels`."""
 
-from loadcurve.schemas.declare import GENERATOR, RUN, Table, at_least_0, count, name, number, ratio, time, truth
+from loadcurve.tables.schemas.declare import GENERATOR, RUN, Table, at_least_0, count, name, number, ratio, time, truth
 
 RUNS = Table(
     {

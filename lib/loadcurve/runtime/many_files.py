@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from loadcurve.cluster import in_order_on
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.progress import progress
-from loadcurve.workers import in_order, processors
+from loadcurve.runtime.cluster import in_order_on
+from loadcurve.runtime.progress import progress
+from loadcurve.runtime.workers import in_order, processors
 
 if TYPE_CHECKING:
     from distributed import Client

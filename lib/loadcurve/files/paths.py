@@ -53,12 +53,12 @@ def studies() -> Path:
 
 def designs() -> Path:
     """Return the folder of designs, studies in this package that are ready to launch; no runs are recorded there."""
-    return Path(__file__).with_name("designs")
+    return Path(__file__).parents[1] / "designs"
 
 
 def own_notebook() -> Path:
     """Return the notebook that answers for any folder of raw files; it is part of this package."""
-    return Path(__file__).with_name("notebooks") / "01_your_own_files.ipynb"
+    return Path(__file__).parents[1] / "notebooks" / "01_your_own_files.ipynb"
 
 
 def notebook_folders() -> list[Path]:

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.stats import Estimate
-from loadcurve.units import format_quantity, unit_of_column
-from loadcurve.wording import parse_form, with_interval
+from loadcurve.units import format_quantity, parse_form, unit_of_column, with_interval
 
 Quantity = Estimate | float | str | tuple[Estimate | float, str]
 """A number in SI units, with or without an interval and a format; a truth value; or a short text."""

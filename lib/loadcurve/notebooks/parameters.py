@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadcurve.errors import LoadcurveError, ValueRuleError, raise_all
-from loadcurve.section import Range
+from loadcurve.study.section import Range
 
 TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
 """Types that the annotation of a parameter may name; a notebook with another annotation, or none, fails its test."""

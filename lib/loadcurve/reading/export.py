@@ -15,7 +15,7 @@ from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.parsed import Rows
 from loadcurve.ingest.table_parts import Parts, parts_of, write_slices
 from loadcurve.reading import Reading
-from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     import pandas as pd

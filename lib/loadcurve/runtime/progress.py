@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from loadcurve.jupyter import progress_stream
-from loadcurve.workers import is_worker
+from loadcurve.runtime.jupyter import progress_stream
+from loadcurve.runtime.workers import is_worker
 
 DELAY_S = 2.0
 """Work that takes less time shows no progress."""

@@ -1,6 +1,6 @@
 """Tables of a machine's counters: `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `interrupts`, `processes`…"""
 
-from loadcurve.schemas.declare import RUN, SAMPLE, Table, at_least_0, count, name, number, ratio, time
+from loadcurve.tables.schemas.declare import RUN, SAMPLE, Table, at_least_0, count, name, number, ratio, time
 
 CPU = Table(
     {

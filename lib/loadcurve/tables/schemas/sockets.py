@@ -1,6 +1,6 @@
 """Tables of sockets, balancers and servers: `sockets`, `connections`, `flows`, `balancer`, `server`."""
 
-from loadcurve.schemas.declare import SAMPLE, Table, at_least_0, count, name, ratio, truth
+from loadcurve.tables.schemas.declare import SAMPLE, Table, at_least_0, count, name, ratio, truth
 
 SOCKETS = Table(
     {

@@ -40,4 +40,4 @@ def framed(title: str, heading: str, summary: str, body: str, version: str, crea
 
 @cache
 def _style() -> str:
-    return (files("loadcurve.report") / "page.css").read_text("utf-8")
+    return (files("loadcurve.blocks") / "page.css").read_text("utf-8")

@@ -12,10 +12,10 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
 from loadcurve.files.atomic import write_text
-from loadcurve.jupyter import NOTEBOOK_VARIABLE
+from loadcurve.runtime.jupyter import NOTEBOOK_VARIABLE
 
 _CAPTION = re.compile(
     r"^\*\*(?P<kind>Figure|Table) `(?P<slug>[^`\n]+)`\.\*\* (?P<caption>.+)(?:\n<!-- alt: (?P<alt>.+) -->)?$",

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from loadcurve.workers import serve; serve()"
+_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from loadcurve.runtime.workers import serve; serve()"
 _READY = b"loadcurve"
 
 

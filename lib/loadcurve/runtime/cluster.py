@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.version import __version__
-from loadcurve.workers import in_order, processors
+from loadcurve.packages import __version__
+from loadcurve.runtime.workers import in_order, processors
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -133,7 +133,7 @@ def in_order_on(
     items: Iterable[Item],
     lost: Callable[[Item, str], Result],
 ) -> Iterator[Result]:
-    """Yield the result of each item, in order, as `loadcurve.workers.in_order` does.
+    """Yield the result of each item, in order, as `loadcurve.runtime.workers.in_order` does.
 
     Dask repeats the tasks of a lost worker on another one.  An item whose workers were lost four times is lost (Dask's
     setting ``distributed.scheduler.allowed-failures``).  A task may run twice, so `function` must write a file under a
@@ -184,7 +184,7 @@ def check_library(expected: str) -> None:
 def library() -> str:
     """Return the version of loadcurve and a digest of its code, which a checkout changes without a new version."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
