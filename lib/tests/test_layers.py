@@ -4,6 +4,7 @@ import ast
 import re
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 from loadcurve.site.rooms import floors, rooms
@@ -125,6 +126,13 @@ def test_no_file_imports_itself_through_others():
 def test_only_the_laboratory_starts_processes():
     starting = [path for path in MODULES if unit_of(path) not in MAY_START_PROCESSES and "subprocess" in imported(path)]
     assert not starting
+
+
+def test_the_way_from_a_line_to_a_sentence_is_made_of_functions(root):
+    guide = (root / "handbook/guides/contributing.md").read_text("utf-8")
+    steps = re.findall(r"^\| \d+ \| `(.+)\.(\w+)` \|", guide, re.M)
+    assert len(steps) == 12
+    assert all(callable(getattr(import_module(module), name)) for module, name in steps)
 
 
 def test_the_name_of_the_only_variant_is_one():

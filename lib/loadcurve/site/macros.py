@@ -28,6 +28,7 @@ MACROS = {
     "forms_table": "formats:formats_markdown",
     "gallery": "rules:gallery_html",
     "modules_table": "interface:modules_markdown",
+    "rooms": "rooms:rooms_html",
     "raw_files_table": "raw_files:index_markdown",
     "looks": "rules:looks_html",
     "recipes": "laboratory:recipes_markdown",
