@@ -77,11 +77,14 @@ _FUNCTIONS = {
     "reading": ("read", "read_published_raw", "read_published_tables"),
     "reading.tables": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
 }
+_MOVED = {"paths": "files.paths"}  # the notebook that earlier versions wrote beside a reader's files imports it
 _HOME = {name: module for module, names in _FUNCTIONS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
+    if name in _MOVED:
+        return import_module(f"{__name__}.{_MOVED[name]}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from loadcurve import batch
-from loadcurve.batch import execution, resume
+from loadcurve.batch import execution, runner
 from loadcurve.batch.given import Text, Texts
 from loadcurve.batch.grid import Job
 from loadcurve.batch.values import COLUMNS
@@ -169,9 +169,9 @@ def test_only_what_is_stale_runs_again_and_the_reason_is_said(books, executed, c
         "a,share=0.1.figures/curve.svg is missing": (figure.unlink, ["a,share=0.1"]),
         "missing": ((out / "b,share=0.2.ipynb").unlink, ["b,share=0.2"]),
         "a file that the notebook read changed": (lambda: (checkout / "data/read.csv").write_text("22"), "all"),
-        "the code of loadcurve changed": (lambda: monkeypatch.setattr(resume, "library", lambda: "0.1.0+x"), "all"),
+        "the code of loadcurve changed": (lambda: monkeypatch.setattr(runner, "library", lambda: "0.1.0+x"), "all"),
         "it was made by loadcurve 0.1.0, this is 0.2.0":
-            (lambda: monkeypatch.setattr(resume, "library", lambda: "0.2.0+y"), "all"),
+            (lambda: monkeypatch.setattr(runner, "library", lambda: "0.2.0+y"), "all"),
     }  # fmt: skip
     every, fixed = ["a,share=0.1", "a,share=0.2", "b,share=0.1", "b,share=0.2"], {}
     for why, (change, again) in changes.items():

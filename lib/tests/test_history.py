@@ -8,7 +8,7 @@ import pytest
 
 from loadcurve import analyse
 from loadcurve.analysis import common_variants, compare_over_time
-from loadcurve.analysis.steps import starts_of_levels
+from loadcurve.analysis.history import starts_of_levels
 from loadcurve.errors import LoadcurveError
 
 pytestmark = pytest.mark.slow  # each test analyses whole folders

@@ -17,10 +17,10 @@ from loadcurve.analysis import analyse
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.paths import shown
 from loadcurve.lab import Feedback, list_obstacles
-from loadcurve.lab.run.progress import LaunchProgress
+from loadcurve.lab.run.launch import LaunchProgress
 from loadcurve.lab.schedule.points import plan
 from loadcurve.launching import interruption, launch
-from loadcurve.launching.run_line import describe
+from loadcurve.launching.run_feedback import describe
 from loadcurve.launching.summary import describe_launch
 from loadcurve.report import text_report
 from loadcurve.study import Study

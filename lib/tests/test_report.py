@@ -16,7 +16,7 @@ from loadcurve import analyse, blocks, models, report
 from loadcurve.analysis import compare, sentences
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.report import figures, pdf
+from loadcurve.report import figures, write
 from loadcurve.stats import Estimate
 from loadcurve.study import Study
 
@@ -280,7 +280,7 @@ def test_no_report_names_the_folders_above_the_data(twelve, tmp_path, capsys):
 def test_without_chromium_a_pdf_is_one_clear_line(page, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LoadcurveError, match=r"PDF needs one of chromium.*, got none: install Chromium"):
-        pdf.pdf_of(page)
+        write.pdf_of(page)
 
 
 def test_a_pdf_that_was_cut_short_is_refused(page, tmp_path, monkeypatch):
@@ -290,18 +290,18 @@ def test_a_pdf_that_was_cut_short_is_refused(page, tmp_path, monkeypatch):
         '#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) printf %%PDF-1.4 > "${word#*=}";; esac; done\n'
     )
     browser.chmod(0o755)
-    monkeypatch.setattr(pdf, "BROWSERS", (str(browser),))
+    monkeypatch.setattr(write, "BROWSERS", (str(browser),))
     with pytest.raises(LoadcurveError, match="must print the page as PDF"):
-        pdf.pdf_of(page)
-    monkeypatch.setattr(pdf, "_LITTLE", 2**63)
+        write.pdf_of(page)
+    monkeypatch.setattr(write, "_LITTLE", 2**63)
     with pytest.raises(OSError, match="No space left on device: '.*/loadcurve-"):
-        pdf.pdf_of(page)
+        write.pdf_of(page)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not any(map(shutil.which, pdf.BROWSERS)), reason="no Chromium: apt-get install chromium")
+@pytest.mark.skipif(not any(map(shutil.which, write.BROWSERS)), reason="no Chromium: apt-get install chromium")
 def test_chromium_prints_the_page(page):
-    assert pdf.pdf_of(page).startswith(b"%PDF-")
+    assert write.pdf_of(page).startswith(b"%PDF-")
 
 
 def test_objects_show_themselves_in_a_notebook(root):

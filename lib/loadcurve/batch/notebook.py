@@ -15,7 +15,7 @@ from loadcurve.files import paths
 from loadcurve.files.atomic import alone, is_stream, real_path, replace, write_sums, write_text
 
 STAMP = "loadcurve"
-"""Key of an executed notebook's metadata that holds what it was made from (`loadcurve.batch.resume`)."""
+"""Key of an executed notebook's metadata that holds what it was made from (`loadcurve.batch.runner`)."""
 
 
 def run_notebook(

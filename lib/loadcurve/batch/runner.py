@@ -1,7 +1,14 @@
-"""Run the jobs of a batch that are not complete, here or on a Dask cluster, each in a kernel of its own."""
+"""Run the jobs of a batch that are not complete, here or on a Dask cluster, each in a kernel of its own.
+
+What is complete is read from the remote folder.  An output is sent as it is moved into place: its old notebook is
+removed, then come its figures, and the notebook last, so an output is complete when its notebook is there.
+"""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +17,7 @@ from loadcurve.batch import execution
 from loadcurve.batch.grid import Job
 from loadcurve.batch.here import Finished, run_here
 from loadcurve.batch.notebook import (
+    STAMP,
     files_read,
     finish,
     keep_partial,
@@ -18,12 +26,111 @@ from loadcurve.batch.notebook import (
     work_folder,
 )
 from loadcurve.batch.outcome import Outcome, outcome_of
-from loadcurve.batch.resume import files_state, stamp_of, why_not_complete
 from loadcurve.files import paths
-from loadcurve.files.atomic import alone
-from loadcurve.files.remote import local_path
+from loadcurve.files.atomic import alone, sha256_of
+from loadcurve.files.remote import RemoteFolder, files_below, local_path
+from loadcurve.files.runtime import temporary_folder
+from loadcurve.runtime.cluster import library
 from loadcurve.runtime.signals import deferred
 from loadcurve.runtime.workers import processors
+
+
+def stamp_of(job: Job) -> dict[str, Any]:
+    """Return what an output of a job is made from, except for the files that the notebook reads."""
+    parameters = json.loads(json.dumps(job.parameters, default=str))
+    return {"notebook": sha256_of(job.notebook), "parameters": parameters, "library": library()}
+
+
+def files_state(read: Sequence[str]) -> str:
+    """Return a digest of the names, sizes and times of files."""
+    digest = hashlib.sha256()
+    for name in read:
+        path = paths.build().parent / name
+        try:
+            state = path.stat()
+            digest.update(f"{name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
+        except OSError:
+            digest.update(f"{name}\0missing\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def why_not_complete(output: Path, stamp: Mapping[str, Any]) -> str:
+    """Return why an output has to be made: ``missing``, or what changed since it was made; empty if it is complete."""
+    made = read_stamp(output)
+    if made is None:
+        return "missing"
+    if made.get("notebook") != stamp["notebook"]:
+        return "the notebook changed"
+    before, now = made.get("parameters", {}), stamp["parameters"]
+    for name in dict.fromkeys((*before, *now)):
+        if name not in before or name not in now or before[name] != now[name]:
+            was, is_ = (json.dumps(one[name]) if name in one else "the default" for one in (before, now))
+            return f"parameter {name} was {was}, and is {is_} now"
+    if made.get("library") != stamp["library"]:
+        was, is_ = made.get("library", "unknown").split("+")[0], stamp["library"].split("+")[0]
+        return f"it was made by loadcurve {was}, this is {is_}" if was != is_ else "the code of loadcurve changed"
+    if made.get("state") != files_state(made.get("read", [])):
+        return "a file that the notebook read changed"
+    figures = output.with_suffix(".figures")
+    lost = next((name for name in made.get("figures", []) if not (figures / name).is_file()), "")
+    return f"{figures.name}/{lost} is missing" if lost else ""
+
+
+def read_stamp(output: Path) -> dict[str, Any] | None:
+    """Return what an output was made from; None without an output, {} for a file that no batch wrote."""
+    try:
+        found = json.loads(output.read_text("utf-8"))["metadata"].get(STAMP, {})
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A local copy of a remote folder."""
+
+    remote: RemoteFolder
+    folder: Path
+
+    def shown(self, path: Path) -> str:
+        """Return the URL of a file, for messages."""
+        return f"{self.remote.url}/{path.name}"
+
+    def send(self, paths: Iterable[Path]) -> None:
+        """Send files."""
+        self.remote.send(self.folder, [self._name(path) for path in paths])
+
+    def send_output(self, output: Path) -> None:
+        """Send an executed notebook and its figures, or the notebook that failed; remove what they replace."""
+        partial, figures = partial_of(output), output.with_suffix(".figures")
+        if not output.is_file():
+            self.send([partial] if partial.is_file() else [])
+            return
+        sent = [self._name(path) for path in files_below(figures)]
+        old = [f"{figures.name}/{name}" for name in RemoteFolder(self.shown(figures)).names()]
+        self.remote.remove([output.name])
+        self.remote.send(self.folder, sent)
+        self.remote.remove([*(name for name in old if name not in sent), partial.name])
+        self.remote.send(self.folder, [output.name])
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+
+@contextlib.contextmanager
+def mirrored(url: str, outputs: Iterable[str]) -> Iterator[Mirror]:
+    """Yield a temporary copy of those outputs that are in a remote folder."""
+    remote = RemoteFolder(url)
+    remote.check_writable()
+    wanted = {f"{name}.{suffix}" for name in outputs for suffix in ("ipynb", "figures")}
+    with temporary_folder() as place:
+        folder = place / remote.name
+        folder.mkdir()
+        remote.fetch([name for name in remote.names() if name.partition("/")[0] in wanted], folder)
+        yield Mirror(remote, folder)
+
 
 Report = Callable[[str], object]
 Place = Callable[[], contextlib.AbstractContextManager[Path]]
@@ -67,7 +174,6 @@ def run_batch(
         with alone(f"batch {paths.shown(local)}", report), deferred():
             return run(local.absolute(), paths.shown, lambda output: None)
     from loadcurve.batch.index import INDEX, VALUES
-    from loadcurve.batch.mirror import mirrored
 
     url = str(folder).rstrip("/")
     with alone(f"batch {url}", report), deferred(), mirrored(url, [job.name for job in jobs]) as mirror:

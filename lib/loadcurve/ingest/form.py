@@ -1,15 +1,160 @@
-"""One form of a tool's output: which tool prints it, how it is recognised, which function reads it."""
+"""One form of a tool's output: which tool prints it, how it is recognised, which function reads it.
 
-from collections.abc import Callable
+One check for the tables of every load generator, whatever tool and form: a report that was edited, damaged or printed
+by a tool with a defect is kept and warned of.  wrk2 does print means over the maximum.  Only response times where there
+was no response are left out: tools print 0 for them, or the time until a connection failed.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
 
 from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
-from loadcurve.ingest.impossible import contradictions, without_times_of_no_response
-from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.separators import without_separators
+from loadcurve.units import format_quantity
+
+# Numbers of one report are rounded apart: wrk's two decimals are within 0.6 % (`units`), HdrHistogram's bins 0.1 %.
+_ROUNDED = 0.01
+_WHOLE_MS = 0.002  # ab prints minima and maxima in whole milliseconds, deviations with a decimal
+_TWO_DIGITS = 1.05  # Locust rounds its quantiles to two digits or whole ms, and not its maximum
+# Tools print times and rates with two decimals or more, and may leave out a warm-up of a few per cent.
+_RATE_SLACK, _LEAST_S = 0.1, 0.1
+_RATE = re.compile(r"/sec|/s\b|per second")
+_PREFIXES = {"runs": "latency_", "phases": ""}  # of the columns with times
+_ORDER = (("min", "mean"), ("min", "median"), ("min", "max"), ("mean", "max"), ("median", "max"))
+_OF_RESPONSES = {"runs", "latency", "histogram"}
+_TIMES = {"latency_s", *(f"latency_{name}_s" for name in ("mean", "stdev", "min", "max"))}
+_NAMES = {"min": "minimum", "mean": "mean", "median": "median", "max": "maximum", "stdev": "standard deviation"}
+
+
+def without_times_of_no_response(parsed: Parsed) -> tuple[Parsed, list[str]]:
+    """Return what was parsed without the response times of reports without a response, and a warning for each of them.
+
+    Examples
+    --------
+    >>> row = {"generator": 0, "requests": 0, "latency_mean_s": 0.0}
+    >>> parsed, warnings = without_times_of_no_response(Parsed("k6", {"runs": [row]}))
+    >>> parsed.tables.rows("runs"), len(warnings)
+    ([{'generator': 0, 'requests': 0}], 1)
+    """
+    silent = {row.get("generator", 0) for row in _rows(parsed, "runs") if row.get("requests") == 0}
+    tables = {name: _rows(parsed, name) for name in _OF_RESPONSES & parsed.tables.keys()} if silent else {}
+    timed = {row.get("generator", 0) for rows in tables.values() for row in rows if _is_timed(row)} & silent
+    if not timed:
+        return parsed, []
+    kept = {name: parsed.tables.rows(name) for name in parsed.tables}
+    for name, rows in tables.items():
+        if name == "runs":
+            kept[name] = [_untimed(row) if row.get("requests") == 0 else row for row in rows]
+        else:
+            kept[name] = [row for row in rows if row.get("generator", 0) not in timed]
+    return replace(parsed, tables=Tables(kept)), [
+        f"report {int(generator) + 1}: no request had a response, so its response times are left out: check the "
+        "address and that the server listens, and repeat the run"
+        for generator in sorted(timed)
+    ]
+
+
+def _untimed(row: dict) -> dict:
+    return {key: value for key, value in row.items() if key not in _TIMES}
+
+
+def _is_timed(row: dict) -> bool:
+    return "lower_s" in row or any(not math.isnan(_time(row, column)) for column in _TIMES)
+
+
+def contradictions(parsed: Parsed) -> list[str]:
+    """Return a warning for each contradiction in the response times of what was parsed.
+
+    Examples
+    --------
+    >>> row = {"generator": 0, "latency_mean_s": 2.0, "latency_max_s": 1.5}
+    >>> contradictions(Parsed("wrk2", {"runs": [row]}))[0]
+    'report 1: the mean response time of 2.00 s is over the maximum of 1.50 s, which cannot be: check the file'
+    """
+    return [*_of_runs(parsed), *_of_quantiles(parsed), *_of_rates(parsed)]
+
+
+def _rows(parsed: Parsed, name: str) -> list[dict]:
+    if name not in parsed.tables:
+        return []
+    rows = parsed.tables.rows(name)
+    return list(rows) if isinstance(rows, Sequence) else rows.to_dict("records")
+
+
+def _time(row: dict, column: str) -> float:
+    value = row.get(column, math.nan)
+    return value if isinstance(value, (float, int)) else math.nan
+
+
+def _over(less: float, more: float) -> bool:
+    """Whether a number that should be the smaller one is not, beyond rounding; never where one is missing."""
+    return less > more * (1 + _ROUNDED) + 1e-9
+
+
+def _sentence(row: dict, what: str, less: float, limit: str, more: float) -> str:
+    low, high = format_quantity(less, "s"), format_quantity(more, "s")
+    report = f"report {int(row.get('generator') or 0) + 1}"
+    return f"{report}: {what} of {low} is over {limit} of {high}, which cannot be: check the file"
+
+
+def _of_runs(parsed: Parsed) -> Iterator[str]:
+    for table, prefix in _PREFIXES.items():
+        for row in _rows(parsed, table):
+            times = {name: _time(row, f"{prefix}{name}_s") for name in _NAMES}
+            if row.get("latency_origin", "measured") != "measured":
+                times["mean"] = math.nan  # of another origin than the minimum and the maximum
+            where = f" of the phase {row['phase']}" if "phase" in row else " response time"
+            for less, more in _ORDER:
+                if _over(times[less], times[more]):
+                    yield _sentence(row, f"the {_NAMES[less]}{where}", times[less], f"the {_NAMES[more]}", times[more])
+                    break  # one wrong number contradicts several
+            else:
+                spread = times["max"] - times["min"]
+                if _over(times["stdev"], spread + _WHOLE_MS):
+                    yield _sentence(row, f"the standard deviation{where}", times["stdev"], "the whole range", spread)
+
+
+def _of_rates(parsed: Parsed) -> Iterator[str]:
+    """Rates that are not requests over duration; the parsers of most tools check that more closely."""
+    if any(_RATE.search(warning) for warning in parsed.warnings):
+        return
+    for row in _rows(parsed, "runs"):
+        requests, duration, rate = (_time(row, name) for name in ("requests", "duration_s", "throughput_rps"))
+        if duration >= _LEAST_S and abs(rate * duration - requests) > _RATE_SLACK * requests + 2:
+            shown = f"{format_quantity(rate, 'rps')} over {format_quantity(duration, 's')}"
+            report = f"report {int(row.get('generator') or 0) + 1}"
+            yield f"{report}: {shown} is not the {format_quantity(requests)} requests, which cannot be: check the file"
+
+
+def _highest_quantile(row: dict) -> float:
+    """Largest time that a quantile of a run may have: its maximum, as coarsely as the tool rounds quantiles."""
+    most = _time(row, "latency_max_s")
+    return most * _TWO_DIGITS + _WHOLE_MS if row.get("tool") == "locust" else most
+
+
+def _of_quantiles(parsed: Parsed) -> Iterator[str]:
+    most = {row.get("generator", 0): _highest_quantile(row) for row in _rows(parsed, "runs")}
+    before: dict[tuple, tuple[float, float]] = {}
+    warned: set[tuple] = set()
+    for row in sorted(_rows(parsed, "latency"), key=lambda row: _time(row, "quantile")):
+        key = (row.get("generator", 0), row.get("corrected"))
+        quantile, latency = _time(row, "quantile"), _time(row, "latency_s")
+        if math.isnan(latency) or key in warned:
+            continue
+        rank, highest = before.get(key, (0.0, 0.0))
+        before[key] = (quantile, latency)
+        if _over(highest, latency):
+            warned.add(key)
+            yield _sentence(row, f"the quantile {rank:g}", highest, f"the quantile {quantile:g}", latency)
+        elif _over(latency, most.get(key[0], math.nan)):
+            warned.add(key)
+            yield _sentence(row, f"the quantile {quantile:g}", latency, "the maximum", most[key[0]])
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, because forms are dictionary keys for every file

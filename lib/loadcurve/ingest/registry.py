@@ -81,7 +81,7 @@ FORMS: tuple[Form, ...] = (
         r"Ended after \S+ : [0-9]+ calls\.",
         r"Aggregated Function Time : count ",
     ), ending=Ending(r"All done .* qps", section=r"All done ", after=r"Sockets used:", name="'All done'")),
-    Form("fortio", "json", "load.fortio_json:parse_fortio_json", (
+    Form("fortio", "json", "load.fortio:parse_fortio_json", (
         r'\A(?:[^{\n]*\n){0,20}\s*(?:\[\s*)?\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',
     ), ending=JSON),
     Form("gatling", "", "load.gatling:parse_gatling", (
@@ -165,7 +165,7 @@ FORMS: tuple[Form, ...] = (
         r"execution: (?:local|cloud)[ \t]*$",
         r"(?:[\w./-]{1,40}: ){1,3}k6: (?:command )?not found",
     )),
-    Form("k6", "json", "load.k6_json:parse_k6_json", (
+    Form("k6", "json", "load.k6:parse_k6_json", (
         r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
         r'|testRunDurationMs"))',
     ), ending=JSON),
@@ -177,16 +177,16 @@ FORMS: tuple[Form, ...] = (
         after=r"(?:Type\s+)?Name\s+# reqs\s+# fails",
         name="the table of percentiles",
     )),
-    Form("locust", "stats", "load.locust_csv:parse_locust_stats", (
+    Form("locust", "stats", "load.locust:parse_locust_stats", (
         r"\A\s*\"?(?:Type|Method)\"?,\"?Name\"?,\"?(?:Request Count|# requests)\"?,",
     ), commas=True, totals=("runs", "latency")),
-    Form("locust", "distribution", "load.locust_csv:parse_locust_distribution", (
+    Form("locust", "distribution", "load.locust:parse_locust_distribution", (
         r"\A\s*\"?Name\"?,\"?# requests\"?,\"?50%",
     ), commas=True),
-    Form("locust", "history", "load.locust_csv:parse_locust_history", (
+    Form("locust", "history", "load.locust:parse_locust_history", (
         r"\A\s*\"?(?:Timestamp\"?,\"?User Count|Name\"?,\"?Timestamp|Type\"?,\"?Name\"?,\"?Timestamp)\"?,",
     ), commas=True),
-    Form("locust", "errors", "load.locust_csv:parse_locust_failures", (
+    Form("locust", "errors", "load.locust:parse_locust_failures", (
         r"\A\s*\"?Method\"?,\"?Name\"?,\"?Error\"?,\"?Occurrences",
         r"\A\s*\"?Count\"?,\"?Message\"?,\"?Traceback\"?",
     ), commas=True),
@@ -219,7 +219,7 @@ FORMS: tuple[Form, ...] = (
         after=r"Requests\s+\[total",
         name="'Error Set:'",
     )),
-    Form("vegeta", "json", "load.vegeta_json:parse_vegeta_json", (
+    Form("vegeta", "json", "load.vegeta:parse_vegeta_json", (
         r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',
     ), ending=JSON),
     Form("vegeta", "requests-json", "load.vegeta_requests:parse_vegeta_jsonl", (
@@ -252,7 +252,7 @@ FORMS: tuple[Form, ...] = (
         r"|[^\W\d][^\s:：]{0,19}[:：]?[ \t]+(?:tps[ \t]+(?:Blk|kB|MB|sec)[_/]|(?:r/s|rrqm/s|rsec/s)[ \t])"
         r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
     ), ending=TWO_DECIMALS),
-    Form("iostat", "json", "sysstat.iostat_json:parse_iostat_json", (
+    Form("iostat", "json", "sysstat.iostat:parse_iostat_json", (
         r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")",
     ), ending=JSON),
     # sar begins with the same line.
@@ -263,7 +263,7 @@ FORMS: tuple[Form, ...] = (
         r"|NMI)/s[ \t])",
     ), ending=TWO_DECIMALS),
     # sadf -j also begins with "sysstat", but has a key "file-date".
-    Form("mpstat", "json", "sysstat.mpstat_json:parse_mpstat_json", (
+    Form("mpstat", "json", "sysstat.mpstat:parse_mpstat_json", (
         r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load"
         r"|node-load|(?:sum|individual|soft)-interrupts)\")",
     ), ending=JSON),
@@ -272,7 +272,7 @@ FORMS: tuple[Form, ...] = (
         r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|(?![#>*%;-][ \t])\S[^\n]{0,24}?)"
         r"[ \t]+(?:UID|USER|PID|TGID)[ \t][^\n]*[ \t]Command[ \t]*$",
     )),
-    Form("pidstat", "json", "sysstat.pidstat_json:parse_pidstat_json", (
+    Form("pidstat", "json", "sysstat.pidstat:parse_pidstat_json", (
         r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:PID|pid|TGID|tgid)\"\s*:)",
     )),
     Form("sadf", "", "sysstat.sadf:parse_sadf", (

@@ -7,10 +7,8 @@ to measure next, findings, warnings, provenance.
 from loadcurve.report.comparison import comparison_report
 from loadcurve.report.data import analysis_object, json_report
 from loadcurve.report.names import shortened, shortener
-from loadcurve.report.page import html_report
 from loadcurve.report.provenance import Provenance, provenance_of
-from loadcurve.report.text import markdown_report, text_report
-from loadcurve.report.write import SUFFIXES, check_suffix, write_report
+from loadcurve.report.write import SUFFIXES, check_suffix, html_report, markdown_report, text_report, write_report
 
 __all__ = [
     "SUFFIXES",

@@ -1,16 +1,110 @@
 """Write a report in the form that the suffix of its file names."""
 
+import errno
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from loadcurve.analysis import Analysis
+from loadcurve.blocks import Paragraph, to_html, to_markdown, to_text
+from loadcurve.blocks.frame import framed
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import check_target, replacing
+from loadcurve.files.runtime import temporary_folder
 from loadcurve.report.data import json_report
-from loadcurve.report.page import html_report
-from loadcurve.report.pdf import pdf_of
+from loadcurve.report.figures import Figures
 from loadcurve.report.provenance import Provenance
-from loadcurve.report.text import markdown_report, text_report
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Commands that print a page without a window."""
+
+_LITTLE = 10_000_000  # bytes; a profile takes 3 MB
+_SECONDS = 120.0  # a page takes 2 s; a machine under load may take a minute
+
+
+def pdf_of(page: str) -> bytes:
+    """Return an HTML page as PDF.
+
+    Raises LoadcurveError when there is no Chromium, or it prints nothing.
+    """
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chromium is None:
+        raise LoadcurveError(
+            f"PDF needs one of {', '.join(BROWSERS)}, got none: install Chromium (apt-get install chromium), or write "
+            ".html and print it from a browser"
+        )
+    with temporary_folder() as folder:
+        source, target = folder / "report.html", folder / "report.pdf"
+        source.write_text(page, "utf-8")
+        command = [
+            *(["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []),  # it ends with this process
+            chromium, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses its sandbox as root
+            source.as_uri(),
+        ]  # fmt: skip
+        try:
+            env = {**os.environ, "TMPDIR": str(folder)}
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=env)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {error}") from None
+        page_as_pdf = target.read_bytes() if target.is_file() else b""
+        if b"%%EOF" not in page_as_pdf[-1024:]:
+            if shutil.disk_usage(folder).free < _LITTLE:  # which Chromium does not report
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+            reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
+            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {reason}")
+        return page_as_pdf
+
+
+def text_report(
+    analysis: Analysis, width: int = 100, *, unicode: bool = True, provenance: Provenance | None = None
+) -> str:
+    """Return an analysis as text.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        As `analyse` returns it.
+    width : int
+        Columns of the terminal, >= 40, for sentences; tables are as wide as they need to be.
+    unicode : bool
+        Whether bars may use block characters; else they are made of ``#``.
+    provenance : Provenance, optional
+        Shown at the end; by default left out.
+    """
+    last = [provenance.section()] if provenance else []
+    blocks = [Paragraph(analysis.source, analysis.summary), *analysis.blocks(), *last]
+    return to_text(blocks, width, unicode=unicode) + "\n"
+
+
+def markdown_report(analysis: Analysis, provenance: Provenance | None = None) -> str:
+    """Return an analysis as Markdown; parameters as for `text_report`."""
+    last = [provenance.section()] if provenance else []
+    title = Paragraph("loadcurve", f"{analysis.source}: {analysis.summary}")
+    return to_markdown([title, *analysis.blocks(), *last], 3) + "\n"
+
+
+def html_report(analysis: Analysis, provenance: Provenance) -> str:
+    """Return an analysis as an HTML page.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        As `analyse` returns it.
+    provenance : Provenance
+        Where the report comes from; shown at its end.
+    """
+    heading = analysis.source or "Load test"
+    figures = Figures()
+    blocks = analysis.blocks(figures)
+    body = to_html([*blocks, *figures.timeline(analysis.tables), provenance.section()])
+    title = f"{heading}: {analysis.verdict}"
+    return framed(title, heading, analysis.summary, body, provenance.version, provenance.created)
+
 
 _FORMS: dict[str, Callable[[Analysis, Provenance], str | bytes]] = {
     ".html": html_report,

@@ -1,6 +1,7 @@
 """Build hooks of the handbook: add generated pages, notebooks and data to the site, and convert formulas to MathML."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,9 +20,28 @@ from loadcurve.site import generated, notebooks, raw_files
 from loadcurve.site.drawings import drawing_html
 from loadcurve.site.inputs import digest
 from loadcurve.site.literal import formula
-from loadcurve.site.navigation import add_pages
 from loadcurve.site.safety import check_links, remove_active, with_policy
 from loadcurve.site.weak_points import with_weak_points
+
+
+def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, str]) -> None:
+    """Append pages (heading -> path) to the section of `nav` that holds the page `index`.
+
+    Examples
+    --------
+    >>> nav = [{"Start": "index.md"}, {"Rules": [{"All": "rules/index.md"}]}]
+    >>> add_pages(nav, "rules/index.md", {"Toy": "rules/toy.md"})
+    >>> nav[1]
+    {'Rules': [{'All': 'rules/index.md'}, {'Toy': 'rules/toy.md'}]}
+    """
+    if any(index in entry.values() for entry in nav):
+        nav += [{heading: path} for heading, path in pages.items()]
+        return
+    for section in nav:
+        for content in section.values():
+            if isinstance(content, list):
+                add_pages(content, index, pages)
+
 
 BUILD = Path("build")
 

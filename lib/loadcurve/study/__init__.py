@@ -9,8 +9,21 @@ The laboratory writes run folders and ingestion reads them; this package is thei
 """
 
 from loadcurve.study.run import Command, Run, background_ratios
-from loadcurve.study.settings import PLACE, SECTIONS, differences, in_one_word, is_place, place_of, settled
-from loadcurve.study.study import BUSY_RATIO, MONITORS, NAME, ONLY_VARIANT, Study, StudyKeys
+from loadcurve.study.study import (
+    BUSY_RATIO,
+    MONITORS,
+    NAME,
+    ONLY_VARIANT,
+    PLACE,
+    SECTIONS,
+    Study,
+    StudyKeys,
+    differences,
+    in_one_word,
+    is_place,
+    place_of,
+    settled,
+)
 
 __all__ = [
     "BUSY_RATIO",

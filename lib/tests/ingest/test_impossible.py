@@ -9,7 +9,7 @@ from one_test import in_one_test
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
-from loadcurve.ingest.impossible import contradictions
+from loadcurve.ingest.form import contradictions
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, form_of
 from loadcurve.ingest.sniff import parse

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadcurve.ingest.recorded_settings import recorded_settings
+from loadcurve.ingest.run_columns import recorded_settings
 from loadcurve.study import Command, Run
 
 MACHINE = {

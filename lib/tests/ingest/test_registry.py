@@ -16,7 +16,7 @@ import loadcurve
 from loadcurve.errors import ParseError
 from loadcurve.ingest.registry import FORMS, form_of
 from loadcurve.site.formats import pages, tools
-from loadcurve.site.navigation import add_pages
+from loadcurve.site.hooks import add_pages
 
 DATA = Path(__file__).parents[1] / "data"
 INGEST = Path(loadcurve.ingest.__file__).parent
@@ -86,7 +86,7 @@ registry.FORMS += (
 USE = """
 import extended, loadcurve
 from loadcurve.site import formats
-from loadcurve.site.navigation import add_pages
+from loadcurve.site.hooks import add_pages
 parsed = loadcurve.parse("$ tiny http://h/\\ntiny: 25 requests in 2.0 s\\n")
 nav = [{"All": "reference/formats/index.md"}]
 add_pages(nav, "reference/formats/index.md", formats.pages())

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
-from loadcurve.lab.hosts.limits.controller import mounted_controller
+from loadcurve.lab.hosts.limits.limits import mounted_controller
 from loadcurve.lab.hosts.network import Ledger, clean, namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import which

@@ -7,7 +7,7 @@ from launched_runs import launched
 from private_services import need
 
 from loadcurve.lab.generators import GENERATORS, ab
-from loadcurve.lab.run.early_exit import ended_early
+from loadcurve.lab.run.run_point import ended_early
 from loadcurve.study import Command
 
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.lab.hosts import facts
 from loadcurve.lab.hosts.executor import Executor, LocalExecutor
-from loadcurve.lab.hosts.ssh import RemoteExecutor, connection, files, parse_url
-from loadcurve.lab.hosts.ssh.clock import Exchange, offset_of
-from loadcurve.lab.hosts.ssh.files import check_names, receive
+from loadcurve.lab.hosts.ssh import RemoteExecutor, connection, executor, parse_url
+from loadcurve.lab.hosts.ssh.executor import Exchange, check_names, offset_of, receive
 from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.study_file import check_study
 from loadcurve.study import Study
@@ -106,7 +105,7 @@ def test_a_command_may_write_the_file_of_its_own_stream(tmp_path):
         ([{"name": "link", "size": 1}, b"x"], "another link in the run's folder already"),
         ([{"name": "out/x", "size": 1}, b"x"], "out/x leads out of the run's folder"),
         ([{"name": "run.json/x", "size": 1}, b"x"], "another run.json/x in the run's folder already"),
-        ([{"name": "x", "size": files.MAX_BYTES + 1}], "must be smaller than"),
+        ([{"name": "x", "size": executor.MAX_BYTES + 1}], "must be smaller than"),
         ([{"name": "x", "size": -1}], "must have a name and a size"),
         ([{"name": ["x"], "size": 1}], "must have a name and a size"),
         ([{"name": "x", "size": "1"}], "must have a name and a size"),
@@ -126,7 +125,7 @@ def test_a_hostile_host_writes_nothing_outside_and_over_nothing(tmp_path, stream
 
 
 def test_too_many_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MAX_FILES", 3)
+    monkeypatch.setattr(executor, "MAX_FILES", 3)
     with pytest.raises(LabError, match="fewer than 3 files"):
         received(tmp_path, [{"name": f"f{i}", "size": 0} for i in range(9)])
 

@@ -11,8 +11,8 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts import capabilities, tools
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
-from loadcurve.lab.hosts.versions import version_at
 from loadcurve.lab.known_tools import tool_named
+from loadcurve.lab.run.session import version_at
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,24 +14,75 @@ from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab.deployment import Deployment, deploy
-from loadcurve.lab.deployment.host_slot import host_slots
+from loadcurve.lab.deployment.host_slot import host_slots, processors
+from loadcurve.lab.functions import FunctionTest
+from loadcurve.lab.generators import GENERATORS
+from loadcurve.lab.hosts import background
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.clock import both_clocks, clock_step
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.ssh import Connection
 from loadcurve.lab.preflight.allowed_targets import check_target, targets
-from loadcurve.lab.run import background_load, disk_reserve
-from loadcurve.lab.run.early_exit import ended_early
-from loadcurve.lab.run.environment import prepared
-from loadcurve.lab.run.functional import run_functions
+from loadcurve.lab.run import disk_reserve
+from loadcurve.lab.run.environment import Environment, prepared
 from loadcurve.lab.run.record import Record, factors_of, finish, missing_reports, tool_on_host
 from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
 from loadcurve.runtime.signals import interrupted
-from loadcurve.study import Run, Study
+from loadcurve.study import Command, Run, Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import write_run
+from loadcurve.study.run import FUNCTIONS
+
+_END = "end.txt"
+
+
+def run_functions(test: FunctionTest, folder: Path, record: Record) -> tuple[str, str]:
+    """Run a functional test in the folder of a run; return the run's status and reason.
+
+    Whether the functions work is judged later, from the files; a run is finished when the test reached its end.
+    """
+    executor = LocalExecutor(LOCAL, folder)
+    executor.put(test.files)
+    (folder / "functions.sh").chmod(0o755)  # the first process of another kernel
+    argv = executor.argv(test.argv(), test.limit_s)
+    started = executor.start(
+        Command(FUNCTIONS, test.balancer, argv, "functions.console.txt", "functions.err", test.limit_s)
+    )
+    number = record.number()
+    try:
+        ended = executor.wait(started)
+    except BaseException:
+        record.commands.append((number, executor.stop(started)))
+        raise
+    record.commands.append((number, ended))
+    if not (folder / _END).is_file():
+        return "failed", f"the functional test did not reach its end (exit code {ended.exit_code}), see errors.txt"
+    return "finished", ""
+
+
+# Tools check the clock after each response, and start their load shortly after their process starts.
+_MIN_RATIO = 0.95
+
+
+def ended_early(generators: Iterable[Command], seconds: float) -> list[str]:
+    """Return a warning for each generator that sent its load for less than the requested duration.
+
+    `seconds` is how long each was to last; 0 where requests end them.
+    """
+    found = []
+    for command in generators:
+        begun, ended = (datetime.fromisoformat(at) for at in (command.started_at, command.ended_at))
+        lasted_s = (ended - begun).total_seconds()
+        if command.exit_code == 0 and lasted_s < _MIN_RATIO * seconds:
+            most = GENERATORS[command.tool].max_requests if command.tool in GENERATORS else 0
+            why = f": it sends at most {most:,} requests" if most else ""
+            found.append(f"{tool_on_host(command)} ended after {lasted_s:.1f} s of a load of {seconds:g} s{why}")
+    return found
+
 
 # Wall clock and monotonic clock, in s, of each remote host; of this machine, the name is empty.
 _Clocks = Mapping[str, tuple[float, float]]
@@ -160,11 +212,9 @@ def _run(
         stack.callback(record.note_full_disk, folder)  # servers remove files when they end
         watching = session.start_monitors()
         session.warm_up()
-        before, used = environment.remote_clocks() | {"": both_clocks()}, background_load.sample(environment)
+        before, used = environment.remote_clocks() | {"": both_clocks()}, sample_background(environment)
         done = session.send_load(deployment.loaders, "generator")
-        record.background = background_load.between(
-            settings, deployment, environment, used, background_load.sample(environment)
-        )
+        record.background = background_between(settings, deployment, environment, used, sample_background(environment))
         record.warnings += warnings_of_run(record.background)
         outcome = session.outcome(done)
         record.warnings += ended_early((command for _, command in done), settings.load.seconds)
@@ -178,3 +228,47 @@ def _run(
             if started.process.poll() is not None:
                 record.warnings.append(f"{tool_on_host(started.command)} ended before the load did")
     return outcome
+
+
+_ROLES = ("S1", "C1", "LB")  # on loopback each role has its own processors
+
+
+def sample_background(environment: Environment) -> dict[str, dict[str, Any]]:
+    """Return the CPU time used so far on each machine: ``local`` and each remote host by name."""
+    here = [executor for executor in environment.watch.values() if executor.is_here]
+    found = {"local": here[0].processor_use()} if here else {}
+    return found | {
+        name: executor.processor_use() for name, executor in environment.watch.items() if not executor.is_here
+    }
+
+
+def background_between(
+    settings: StudyFile,
+    deployment: Deployment,
+    environment: Environment,
+    before: dict[str, dict],
+    after: dict[str, dict],
+) -> dict[str, dict[str, Any]]:
+    """Return the record of each machine between two samples of `sample`.
+
+    An existing server is not a process of the run and cannot be distinguished from others, so only steal is recorded.
+    """
+    found = {}
+    for machine in before:
+        names = (
+            [machine]
+            if machine != "local"
+            else [name for name, executor in environment.watch.items() if executor.is_here]
+        )
+        used = _used(settings, deployment, names) or (os.sched_getaffinity(0) if machine == "local" else ())
+        found[machine] = background.between(before[machine], after[machine], used)
+        if settings.server.url is not None:
+            del found[machine]["other_cpu_s"]
+    return found
+
+
+def _used(settings: StudyFile, deployment: Deployment, names: list[str]) -> set[int]:
+    """Processors that the hosts of a machine use; empty if one of them may use all."""
+    roles = _ROLES if "local" in names else _ROLES[:1]
+    each = [processors(settings, deployment.slots, name, role) for name in names for role in roles]
+    return set().union(*each) if all(each) else set()

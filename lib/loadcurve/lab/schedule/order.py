@@ -17,7 +17,6 @@ from loadcurve.lab.schedule.answers import Answer, answer_of, sentence, write_an
 from loadcurve.lab.schedule.background_warnings import warning_of_runs
 from loadcurve.lab.schedule.feedback import Feedback, Measured
 from loadcurve.lab.schedule.goals import Goals, ObjectiveSection, SearchSection, StopSection
-from loadcurve.lab.schedule.link_rate import link_rate_bps
 from loadcurve.lab.schedule.points import (
     Point,
     arm,
@@ -43,6 +42,27 @@ from loadcurve.lab.schedule.search.trials import seconds_of
 from loadcurve.study import Study, place_of, settled
 from loadcurve.study.archive import opened
 from loadcurve.study.records import read_run
+
+_DEFAULT_MTU = 1500
+
+
+def link_rate_bps(settings: Mapping[str, Any]) -> float:
+    """Return the rate of the only server's link, in bit/s; NaN if the point sets none, or has several servers.
+
+    It is NaN as well for an MTU other than 1500 bytes, because the bytes of frames are not measured there.
+
+    Examples
+    --------
+    >>> link_rate_bps({"topology": {"recipe": "client_server"}, "links": {"S1": {"rate_bps": 1e8}}})
+    100000000.0
+    """
+    if (settings.get("topology") or {}).get("servers") not in (None, 1):
+        return math.nan
+    links = list((settings.get("links") or {}).values())
+    rates = [float(link["rate_bps"]) for link in links if math.isfinite(link.get("rate_bps", math.inf))]
+    plain = all(link.get("mtu", _DEFAULT_MTU) == _DEFAULT_MTU for link in links)
+    return min(rates) if rates and plain else math.nan
+
 
 # A failed run is repeated.  After three failures in a row, a search ends, and a stop rule stops repeating the point.
 _TRIES = 3

@@ -13,8 +13,7 @@ from loadcurve.files.document import Document
 from loadcurve.files.paths import check_own_file
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
-from loadcurve.lab.study_file.cross_checks import broken_together
-from loadcurve.lab.study_file.point_checks import point_faults
+from loadcurve.lab.study_file.cross_checks import broken_together, point_faults
 from loadcurve.lab.study_file.sections import Sections
 from loadcurve.study import Study, place_of, settled
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.load.fortio import parse_fortio
-from loadcurve.ingest.load.fortio_json import parse_fortio_json
+from loadcurve.ingest.load.fortio import parse_fortio, parse_fortio_json
 
 DATA = Path(__file__).parents[2] / "data/fortio"
 TEXT = (DATA / "text.txt").read_text()

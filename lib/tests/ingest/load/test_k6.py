@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.load.k6 import parse_k6
-from loadcurve.ingest.load.k6_json import parse_k6_json
+from loadcurve.ingest.load.k6 import parse_k6, parse_k6_json
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.report_text import go_time_s
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.load.vegeta import parse_vegeta
-from loadcurve.ingest.load.vegeta_json import parse_vegeta_json
+from loadcurve.ingest.load.vegeta import parse_vegeta, parse_vegeta_json
 from loadcurve.ingest.load.vegeta_requests import _quickly, _slowly, _table, parse_vegeta_csv, parse_vegeta_jsonl
 from loadcurve.tables import check
 

@@ -15,10 +15,9 @@ from one_test import in_one_test
 from loadcurve import tables
 from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.ingest.servers.access_columns import _clf
-from loadcurve.ingest.servers.access_csv import columns_of
 from loadcurve.ingest.servers.access_json import parse_access_json
 from loadcurve.ingest.servers.access_layout import layout_of_format, layout_of_line
-from loadcurve.ingest.servers.access_log import parse_access_log, parse_apache_log
+from loadcurve.ingest.servers.access_log import columns_of, parse_access_log, parse_apache_log
 from loadcurve.ingest.sniff import parse, sniff
 
 COMBINED = '198.18.0.1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 616 "-" "ab"\n'

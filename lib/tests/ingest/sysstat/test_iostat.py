@@ -11,8 +11,7 @@ from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
-from loadcurve.ingest.sysstat.iostat import parse_iostat
-from loadcurve.ingest.sysstat.iostat_json import parse_iostat_json
+from loadcurve.ingest.sysstat.iostat import parse_iostat, parse_iostat_json
 
 DATA = Path(__file__).parents[2] / "data/iostat"
 EXTENDED = (DATA / "extended-time.txt").read_text()

@@ -10,8 +10,7 @@ from refused import refused_line
 from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.ingest.sniff import parse, sniff
-from loadcurve.ingest.sysstat.mpstat import parse_mpstat
-from loadcurve.ingest.sysstat.mpstat_json import parse_mpstat_json
+from loadcurve.ingest.sysstat.mpstat import parse_mpstat, parse_mpstat_json
 
 DATA = Path(__file__).parents[2] / "data/mpstat"
 TEXT = (DATA / "each-processor.txt").read_text()

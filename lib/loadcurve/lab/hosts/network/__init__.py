@@ -8,9 +8,8 @@ from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions,
 from loadcurve.lab.hosts.network.facts import network_facts
 from loadcurve.lab.hosts.network.ledger import Ledger, clean
 from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
-from loadcurve.lab.hosts.network.namespaces import build, unused_block
+from loadcurve.lab.hosts.network.namespaces import SetupLog, build, unused_block
 from loadcurve.lab.hosts.network.resources import Resource
-from loadcurve.lab.hosts.network.setup_log import SetupLog
 from loadcurve.lab.hosts.network.topology import Topology
 
 __all__ = [

@@ -1,4 +1,8 @@
-"""Build a topology of namespaces, links and conditions, and remove it at the end of a context."""
+"""Build a topology of namespaces, links and conditions, and remove it at the end of a context.
+
+``hosts.json`` lists the commands that create the hosts (``before``) and those that remove them (``after``), in order,
+each with its ``argv`` and ``stdin``.  A command with ``stays`` runs as long as the hosts, and first prints ``ready``.
+"""
 
 import contextlib
 import ipaddress
@@ -7,7 +11,8 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -26,11 +31,38 @@ from loadcurve.lab.hosts.network.conditions import (
 from loadcurve.lab.hosts.network.ledger import Ledger
 from loadcurve.lab.hosts.network.named_topologies import free_block
 from loadcurve.lab.hosts.network.resources import Resource
-from loadcurve.lab.hosts.network.setup_log import SetupLog
 from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
 from loadcurve.lab.hosts.process import guarded, pipe
 from loadcurve.lab.hosts.tools import environment
+
+NAME = "hosts.json"
+
+
+@dataclass
+class SetupLog:
+    """Commands that created the hosts of a run."""
+
+    # `before` and `after`: commands that create the hosts and commands that remove them, in order.
+    before: list[Invocation] = field(default_factory=list)
+    after: list[Invocation] = field(default_factory=list)
+    # Files that the commands need, written to the run's folder: name → text.
+    files: dict[str, str] = field(default_factory=dict)
+
+    def note(self, made: Iterable[Invocation]) -> list[Invocation]:
+        """Add commands that are about to be run, and return them as a list."""
+        made = list(made)
+        self.before += made
+        return made
+
+    def keep(self, folder: Path) -> None:
+        """Write ``hosts.json`` and its files to a run's folder; write nothing if no commands were recorded."""
+        if not self.before:
+            return
+        steps = {"before": list(map(asdict, self.before)), "after": list(map(asdict, self.after))}
+        for name, text in {**self.files, NAME: json.dumps(steps, indent=1) + "\n"}.items():
+            (folder / name).write_text(text, "utf-8")
+
 
 # Time limit of a delay line, which normally ends with its topology.
 _LONGEST_TOPOLOGY_S = 86_400.0

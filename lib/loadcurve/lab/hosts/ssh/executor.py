@@ -1,23 +1,127 @@
-"""Execute the commands of a run on a remote host by OpenSSH."""
+"""Execute the commands of a run on a remote host by OpenSSH.
+
+The method is that of NTP: the offset is ½[(T2 − T1) + (T3 − T4)], with an error of at most half the round trip, and
+the exchange with the shortest round trip is used (RFC 5905, sections 8 and 10).  The host reads its clocks once in each
+exchange, so T2 = T3.
+"""
 
 import contextlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import INTERRUPTED, Started, ends, guarded, now
-from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, offset_of
 from loadcurve.lab.hosts.ssh.connection import Connection, end
-from loadcurve.lab.hosts.ssh.files import check_names, receive
 from loadcurve.lab.hosts.ssh.messages import last_words
+from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.study import Command
+
+# The logs of a run are far smaller; a host that sends more is broken or hostile.
+MAX_BYTES = 4 * 1024**3
+MAX_FILES = 20_000
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ValueRuleError for a name that points outside a folder, has an empty part or an unprintable character.
+
+    Examples
+    --------
+    >>> check_names(["www/index.html", ".htaccess"])
+    """
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if not parts or ".." in parts or "/".join(parts) != name or name.startswith("/") or not name.isprintable():
+            raise ValueRuleError("name of a file", "below its folder, in letters that print", name)
+
+
+def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] = ()) -> None:
+    """Write the files that `remote_agent.send` prints to a folder.
+
+    The sender is not trusted: every file is written inside the folder, and never replaces an existing file.  Only an
+    empty one of the `streams`, which hold the output of remote commands, is replaced if a command wrote a file of the
+    same name itself.  Raises LabError, which names the `sender`, when a name points outside the folder or exists
+    already, or when the host sends more than `MAX_BYTES` bytes or `MAX_FILES` files.
+    """
+    left_bytes = MAX_BYTES
+    for _ in range(MAX_FILES):
+        heading = json.loads(reader.line())
+        name, size = heading["name"], heading["size"]
+        if name == "" and size == 0:
+            return
+        if not isinstance(name, str) or not isinstance(size, int) or size < 0:
+            raise LabError(f"{sender}: a file must have a name and a size, got {heading}")
+        left_bytes -= size
+        if left_bytes < 0:
+            raise LabError(f"{sender}: its files must be smaller than {MAX_BYTES} bytes together")
+        try:
+            check_names([name])
+        except ValueRuleError as error:
+            raise LabError(f"{sender}: {error}") from None
+        if name in streams and not (folder / name).stat().st_size:
+            (folder / name).unlink()
+        _write(reader, folder, name, size, sender)
+    raise LabError(f"{sender}: it must have fewer than {MAX_FILES} files")
+
+
+def _write(reader: Reader, folder: Path, name: str, size: int, sender: str) -> None:
+    path = folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise LabError(f"{sender}: {name} leads out of the run's folder")
+        file = path.open("xb")  # "x" neither follows a link nor overwrites a file
+    except (FileExistsError, NotADirectoryError):
+        raise LabError(f"{sender}: there is another {name} in the run's folder already") from None
+    with file:
+        for part in reader.parts(size):
+            file.write(part)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request to a host and its response, with times in ns."""
+
+    # `asked_ns` and `answered_ns`: monotonic and wall clock of this machine, before the request and after the response.
+    asked_ns: tuple[int, int]
+    read_ns: tuple[int, int]  # Monotonic and wall clock of the host, between the two
+    answered_ns: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Offset:
+    """Clocks of a host minus those of this machine, at the instant of the exchange."""
+
+    # `monotonic_ns` and `wall_ns`: offset of the monotonic clock and of the wall clock.
+    monotonic_ns: int
+    wall_ns: int
+    bound_ns: int  # Largest possible error of each offset
+
+
+def offset_of(exchanges: Iterable[Exchange]) -> Offset:
+    """Return the offset computed from the exchange with the shortest round trip; there must be one.
+
+    Examples
+    --------
+    >>> offset_of([Exchange((0, 0), (1_000_400, 90), (1_000, 1_000)), Exchange((0, 0), (7, 7), (9_000, 9_000))])
+    Offset(monotonic_ns=999900, wall_ns=-410, bound_ns=500)
+    """
+    found = min(exchanges, key=lambda each: each.answered_ns[0] - each.asked_ns[0], default=None)
+    if found is None:
+        raise ValueRuleError("exchanges", "at least one", "none")
+    monotonic_ns, wall_ns = (
+        read - (asked + answered) // 2
+        for asked, read, answered in zip(found.asked_ns, found.read_ns, found.answered_ns, strict=True)
+    )
+    trips_ns = (answered - asked for asked, answered in zip(found.asked_ns, found.answered_ns, strict=True))
+    return Offset(monotonic_ns, wall_ns, max((trip + 1) // 2 for trip in trips_ns))
+
 
 _FACTS, _BACKGROUND = (Path(str(program.__file__)).read_text("utf-8") for program in (facts, background))
 # Time limit of a short request; allows for the start of Python on a busy machine.
