@@ -76,6 +76,21 @@ FORMS: tuple[Form, ...] = (
     Form("ab", "requests", "load.ab_requests:parse_ab_requests", (
         r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime",
     ), commas=True, large=True),
+    Form("autocannon", "", "load.autocannon:parse_autocannon", (
+        r"Running (?:[0-9]+s|[0-9]+ requests) test @ [^\n]*\n[0-9]+ connections?(?: with [^\n]*)?\n",
+        r"[│|] Stat[ ]+[│|] (?:2\.5%|1%)",
+        r"[0-9]+k? requests in [0-9.]+s, [0-9.]+ [kMGTP]?B read",
+    )),
+    Form("autocannon", "json", "load.autocannon:parse_autocannon_json", (
+        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:non2xx|mismatches)"\s*:)(?=[\s\S]{0,8000}?"p97_5"\s*:)',
+    ), ending=JSON),
+    Form("bombardier", "", "load.bombardier:parse_bombardier", (
+        r"Bombarding \S+ (?:for|with) [^\n]* using [0-9]+ connection\(s\)",
+        r"Statistics[ ]+Avg[ ]+Stdev[ ]+Max[ \t]*$",
+    )),
+    Form("bombardier", "json", "load.bombardier:parse_bombardier_json", (
+        r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"spec"\s*:\s*\{(?=[\s\S]{0,20000}?"req1xx"\s*:)',
+    ), ending=JSON),
     Form("fortio", "", "load.fortio:parse_fortio", (
         r"Fortio \S+ running at ",
         r"Ended after \S+ : [0-9]+ calls\.",
