@@ -49,7 +49,8 @@ def parse_autocannon(text: str) -> Parsed:
     >>> parse_autocannon(text).tables["runs"][["connections", "duration_s", "throughput_rps"]].values.tolist()
     [[8.0, 3.01, 300.67]]
     """
-    cursor, runs = Cursor(text, "autocannon"), []
+    cursor = Cursor(text, "autocannon")
+    runs: list[dict] = []
     run: dict = {}
     quantiles: dict[float, float] = {}
     codes: dict[int, int] = {}
@@ -130,11 +131,11 @@ def _finished(one: dict) -> dict:
 def parse_autocannon_json(text: str) -> Parsed:
     """Tables `runs` and `latency` of every JSON result of autocannon in a text."""
     documents, warnings = each_json(text, "JSON of autocannon")
-    runs = []
+    runs: list[dict] = []
     for document, _ in documents:
         responses, failed = integer_at(document, "requests.total", text), integer_at(document, "errors", text)
         late, duration = integer_at(document, "timeouts", text), number_at(document, "duration", text)
-        run = {
+        run: dict = {
             "status": "finished" if responses else "failed", **_KNOWN,
             "connections": integer_at(document, "connections", text), "duration_s": duration, "requests": responses,
             "requests_started": integer_at(document, "requests.sent", text), "requests_failed": failed,

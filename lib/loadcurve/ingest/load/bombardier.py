@@ -14,8 +14,18 @@ Output of bombardier (``templates.go``, ``format.go``, ``internal/test_info.go``
 
 import re
 
+from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
-from loadcurve.ingest.json_text import each_json, integer_at, mapping_at, number_at, number_of, numbers_at
+from loadcurve.ingest.json_text import (
+    each_json,
+    integer_at,
+    line_of,
+    mapping_at,
+    number_at,
+    number_of,
+    numbers_at,
+    value_at,
+)
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, go_time_s, whole
 
@@ -36,6 +46,7 @@ _NOT_READ = re.compile(
     r"|There wasn't enough data to compute statistics for \w+\."
     r"|(?:\[[=>-]*\] *)?(?:[0-9]{1,18} / [0-9]{1,18}.*|(?:[0-9]{1,4}[hms])+)"  # progress
 )
+_PERCENT = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,6})?")
 _FAILURE = re.compile(r"(?:unable to parse|invalid|expected|no such|unknown|bombardier:).{0,300}", re.IGNORECASE)
 _TIMES = {"latency_mean_s": "mean", "latency_stdev_s": "stddev", "latency_max_s": "max"}
 _NAMES = ("runs", "latency")
@@ -51,7 +62,9 @@ def parse_bombardier(text: str) -> Parsed:
     >>> parse_bombardier(text).tables["runs"][["requests", "throughput_rps", "latency_max_s"]].values.tolist()
     [[900.0, 450.0, 0.00444]]
     """
-    cursor, runs, asked = Cursor(text, "bombardier"), [], {}
+    cursor = Cursor(text, "bombardier")
+    runs: list[dict] = []
+    asked: dict = {}
     times: dict = {}
     quantiles: list[dict] = []
     codes: list[int] = []
@@ -98,15 +111,18 @@ def parse_bombardier_json(text: str) -> Parsed:
     documents, warnings = each_json(text, "JSON of bombardier")
     runs = []
     for document, _ in documents:
-        asked = {"connections": integer_at(document, "spec.numberOfConnections", text)}
+        asked: dict = {"connections": integer_at(document, "spec.numberOfConnections", text)}
         if (url := mapping_at(document, "spec", text).get("url")) is not None:
             asked["url"] = str(url)
         rate = number_at(document, "spec.rate", text, required=False)
         asked |= {"target_rate_rps": rate} if rate == rate else {}
         codes = [integer_at(document, f"result.req{n}xx", text) for n in range(1, 6)]
         others = integer_at(document, "result.others", text)
-        listed = mapping_at(document, "result", text).get("errors", [])
-        errors = {str(one.get("description")): int(one.get("count", 0)) for one in listed if isinstance(one, dict)}
+        listed = value_at(document, "result.errors", text, required=False) or []
+        errors: dict[str, int] = {}
+        for one in listed if isinstance(listed, list) else [listed]:
+            message = str(value_at(one, "description", text))
+            errors[message] = errors.get(message, 0) + integer_at(one, "count", text)
         paths = {column: f"result.latency.{name}" for column, name in _TIMES.items()}
         times = {name: value / 1e6 for name, value in numbers_at(document, paths, text, required=False).items()}
         run = _run(asked, times, codes, others, errors)
@@ -116,10 +132,11 @@ def parse_bombardier_json(text: str) -> Parsed:
             run["throughput_rps"] = run["requests"] / run["duration_s"]
             run["received_bytes_per_s"] = run["received_bytes"] / run["duration_s"]
         printed = mapping_at(document, "result.latency.percentiles", text, required=False)
-        quantiles = [
-            {"quantile": round(float(key) / 100, 9), "latency_s": number_of(value, key, text) / 1e6}
-            for key, value in printed.items()
-        ]
+        quantiles = []
+        for key, value in printed.items():
+            if not _PERCENT.fullmatch(key):
+                raise ParseError(line_of(f"result.latency.percentiles.{key}", text), "a percentile such as 99", key)
+            quantiles.append({"quantile": round(float(key) / 100, 9), "latency_s": number_of(value, key, text) / 1e6})
         runs.append({"runs": [run], "latency": quantiles})
     return Parsed("bombardier", with_generator_numbers(_NAMES, runs), tuple(warnings))
 
