@@ -28,7 +28,7 @@ def one_file(_: Path) -> None:
 def many_runs(_: Path) -> None:
     """The audit of a thousand runs with monitors, and the rules that take most of it."""
     from loadcurve.audit import all_rules, audit
-    from loadcurve.audit.of_runs import OfRuns
+    from loadcurve.audit.run_tables import RunTables
     from loadcurve.audit.settings import AuditSettings
 
     tables = replicated(_RUNS)
@@ -39,7 +39,7 @@ def many_runs(_: Path) -> None:
     grown = (memory(os.getpid())[1] - before) / 1e6
     say(f"audit of {_RUNS:,} runs, {rows:,} rows", f"{took:.2f} s of CPU", "≤ 5 s", took <= 5)
     say("memory that it takes beyond the tables", f"{grown:,.0f} MB", "≤ 300 MB", grown <= 300)
-    of_runs = OfRuns(tables)
+    of_runs = RunTables(tables)
     each = {name: _own_s(lambda rule=rule: rule.rows(of_runs)) for name, rule in all_rules().items()}
     for name in sorted(each, key=each.__getitem__, reverse=True):
         say(f"  {name} alone", f"{each[name] * 1000:.0f} ms of CPU", "≤ 100 ms", each[name] <= 0.1)

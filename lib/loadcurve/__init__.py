@@ -35,14 +35,14 @@ from loadcurve.runtime.jupyter import show_errors_in_one_line
 if TYPE_CHECKING:
     from loadcurve import lab, models, plots, publish, stats, tables, units
     from loadcurve.analysis import analyse
-    from loadcurve.audit import Called
+    from loadcurve.audit import CallableAudit
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
     from loadcurve.launching import launch
     from loadcurve.reading import read, read_published_raw, read_published_tables
     from loadcurve.reading.tables import describe_study, read_curves, read_machine, read_table, read_warnings
 
-    audit: Called
+    audit: CallableAudit
 
 __all__ = [
     "analyse",

@@ -81,7 +81,7 @@ AVERAGES = {
     "plot_throughput_by_block": plots.plot_throughput_by_block,
     "summarise_gain": lambda runs: models.summarise_gain(runs, tables.empty("latency")),
     "summarise_deviation": lambda runs: audit.summarise_deviation(runs, 0.01),
-    "summarise_likeness": lambda runs: models.summarise_likeness(runs, runs),
+    "summarise_similarity": lambda runs: models.summarise_similarity(runs, runs),
     "summarise_established": lambda runs: audit.summarise_established(SOCKETS, runs),
     "summarise_objectives": objectives,
     "find_capacity": lambda runs: capacity.find_capacity(runs, [Objective("latency_mean_s", 1.0)]),
@@ -108,7 +108,7 @@ EACH_RUN = {
 # Those that keep variants apart have a curve for each.
 BY_VARIANT = {
     "plot_throughput_by_connections", "plot_latency_by_connections", "plot_records", "plot_asymptotic_bounds",
-    "summarise_deviation", "summarise_likeness", "summarise_established", "plot_cpu_by_connections",
+    "summarise_deviation", "summarise_similarity", "summarise_established", "plot_cpu_by_connections",
 }  # fmt: skip
 
 # As many sockets are established, whichever generator's row a run is found by.

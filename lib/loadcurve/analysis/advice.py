@@ -8,7 +8,7 @@ import pandas as pd
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.analysis.usage import NO_SAMPLE, NOT_ATTACHED
-from loadcurve.audit.of_runs import key_of
+from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.verdict import OVERLOAD
 from loadcurve.tables.loads import OPEN_LOOP_TOOLS
 

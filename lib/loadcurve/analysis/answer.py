@@ -16,8 +16,8 @@ from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.opening import answer_sentence, grouping_sentence, not_used_sentences
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict
-from loadcurve.audit.of_runs import merge_samples
 from loadcurve.audit.registry import all_rules, audit
+from loadcurve.audit.run_tables import merge_samples
 from loadcurve.audit.settings import default_settings
 from loadcurve.audit.verdict import finding_sentences, unchecked_count
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.cells import ends_words, interval_cell, rate_cell, shown
+from loadcurve.analysis.cells import interval_cell, range_text, rate_cell, shown
 from loadcurve.blocks import Grid
 from loadcurve.units import format_quantity
 
@@ -19,30 +19,30 @@ def bottleneck_grid(ranked: pd.DataFrame) -> Grid:
             row["meaning"],
             format_quantity(row["utilisation_ratio"], "ratio", 2),
             "" if np.isnan(row["demand_s"]) else shown(row["demand_s"], "s"),
-            ends_words(row["demand_lo"], row["demand_hi"], "s"),
+            range_text(row["demand_lo"], row["demand_hi"], "s"),
             rate_cell(row["saturation_rps"]),
             interval_cell(row["saturation_lo"], row["saturation_hi"]),
         ]
         for row in ranked.to_dict("records")
     ]
     caption = (
-        f"Bottlenecks (work per request: U/X of saturated loads, else the slope below them); {plateau_words(ranked)}"
+        f"Bottlenecks (work per request: U/X of saturated loads, else the slope below them); {plateau_text(ranked)}"
     )
     return Grid(_HEADINGS, rows, caption, left=2)
 
 
-def plateau_words(ranked: pd.DataFrame) -> str:
+def plateau_text(ranked: pd.DataFrame) -> str:
     """Return the observed plateau in words.
 
     Examples
     --------
-    >>> plateau_words(pd.DataFrame({"plateau_rps": [400.0], "plateau_lo": [390.0], "plateau_hi": [410.0]}))
+    >>> plateau_text(pd.DataFrame({"plateau_rps": [400.0], "plateau_lo": [390.0], "plateau_hi": [410.0]}))
     'the observed plateau is 400 requests/s [390 to 410 requests/s]'
     """
     value, lo, hi = ranked[["plateau_rps", "plateau_lo", "plateau_hi"]].clip(lower=0).iloc[0]
     if np.isnan(value):
         return "throughput has no plateau yet"
-    return f"the observed plateau is {shown(value, 'rps')} {ends_words(lo, hi, 'rps')}".strip()
+    return f"the observed plateau is {shown(value, 'rps')} {range_text(lo, hi, 'rps')}".strip()
 
 
 def bottlenecks_caption(ranked: pd.DataFrame, of: str = "") -> str:
@@ -66,6 +66,6 @@ def bottlenecks_caption(ranked: pd.DataFrame, of: str = "") -> str:
     row = ranked.iloc[0]
     if np.isnan(row["saturation_rps"]):
         return f"The tightest resource{of} is not known: {row['resource']} is {row['meaning']}."
-    ends = ends_words(row["saturation_lo"], row["saturation_hi"], "rps")
+    ends = range_text(row["saturation_lo"], row["saturation_hi"], "rps")
     allows = f"which allows {shown(row['saturation_rps'], 'rps')} {ends}".strip()
-    return f"The tightest resource{of} is {row['resource']}, {allows}; {plateau_words(ranked)}: {row['meaning']}."
+    return f"The tightest resource{of} is {row['resource']}, {allows}; {plateau_text(ranked)}: {row['meaning']}."

@@ -77,15 +77,15 @@ def objective_words(label: str) -> str:
 
 def interval_words(estimate: Estimate, unit: str) -> str:
     """The interval of an estimate with its unit, ``[17.3 to 34.3 µs]``; empty if neither end is known."""
-    return ends_words(estimate.lo, estimate.hi, unit)
+    return range_text(estimate.lo, estimate.hi, unit)
 
 
-def ends_words(lo: float, hi: float, unit: str) -> str:
+def range_text(lo: float, hi: float, unit: str) -> str:
     """The ends of an interval, with their unit once if they share it.
 
     Examples
     --------
-    >>> ends_words(9.4e-5, 1.05e-4, "s"), ends_words(94.6, 105.0, "rps")
+    >>> range_text(9.4e-5, 1.05e-4, "s"), range_text(94.6, 105.0, "rps")
     ('[94.0 to 105 µs]', '[94.6 to 105 requests/s]')
     """
     if math.isnan(lo) and math.isnan(hi):

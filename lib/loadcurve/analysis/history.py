@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.answer import Analysis
-from loadcurve.analysis.cells import ends_words
+from loadcurve.analysis.cells import range_text
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.blocks import Block, Grid, Items, to_display, to_text
@@ -125,7 +125,7 @@ class History:
                 row["source"],
                 str(row["runs"]),
                 format_quantity(row["value"], unit),
-                ends_words(row["lo"], row["hi"], unit),
+                range_text(row["lo"], row["hi"], unit),
             ]
             for row in self.points.to_dict("records")
         ]

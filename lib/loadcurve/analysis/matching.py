@@ -24,14 +24,14 @@ def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve
     matched: dict[str, list[Curve | None]] = {}
     warnings: list[str] = []
     for load in shared:
-        of_each = [{_name(c): c for c in one.curves if c.load == load} for one in measurements]
-        for curves in _groups(of_each):
+        curves_of_each = [{_name(c): c for c in one.curves if c.load == load} for one in measurements]
+        for curves in _groups(curves_of_each):
             known = [curve.variant for curve in curves if curve]
             if len(known) > 1:
                 name = next((variant for variant in known if variant != UNNAMED), UNNAMED)
                 matched[f"{LOOPS[load]}, {name}" if name in matched else name] = curves
-        if any(len(each) > 1 for each in of_each):
-            unnamed = [one.source for each, one in zip(of_each, measurements, strict=True) if list(each) == [""]]
+        if any(len(each) > 1 for each in curves_of_each):
+            unnamed = [one.source for each, one in zip(curves_of_each, measurements, strict=True) if list(each) == [""]]
             warnings += [f"{name} names no variant: it is compared with each variant of the others" for name in unnamed]
     used = {id(curve) for curves in matched.values() for curve in curves}
     for one in measurements:
@@ -44,16 +44,16 @@ def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve
     return matched, warnings
 
 
-def _groups(of_each: Sequence[Mapping[str, Curve]]) -> list[list[Curve | None]]:
+def _groups(curves_of_each: Sequence[Mapping[str, Curve]]) -> list[list[Curve | None]]:
     """Return curves that are compared, one or none of each measurement, from the curves of each by name.
 
     Where no measurement has several curves, names do not matter.  A measurement whose only curve has no name is
     compared under every name.
     """
-    if all(len(each) <= 1 for each in of_each):
-        return [[next(iter(each.values()), None) for each in of_each]]
-    names = dict.fromkeys(name for each in of_each for name in each if name)
-    return [[each.get("" if list(each) == [""] else name) for each in of_each] for name in names]
+    if all(len(each) <= 1 for each in curves_of_each):
+        return [[next(iter(each.values()), None) for each in curves_of_each]]
+    names = dict.fromkeys(name for each in curves_of_each for name in each if name)
+    return [[each.get("" if list(each) == [""] else name) for each in curves_of_each] for name in names]
 
 
 def match_load(at: float, loads: Iterable[float], load: str) -> float | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.advice import HELD
-from loadcurve.analysis.cells import connections_words, ends_words, interval_words, objective_words, shown
+from loadcurve.analysis.cells import connections_words, interval_words, objective_words, range_text, shown
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.audit import Verdict
 from loadcurve.ingest.grouping import GROUPED
@@ -105,7 +105,7 @@ def _why_unused(tool: str, rows: pd.DataFrame) -> str:
 def _served(throughput: pd.Series) -> str:
     if throughput.empty:
         return ""
-    return f"{_number(len(throughput), 'run')} served {ends_words(throughput.min(), throughput.max(), 'rps')[1:-1]}. "
+    return f"{_number(len(throughput), 'run')} served {range_text(throughput.min(), throughput.max(), 'rps')[1:-1]}. "
 
 
 def _few_repeats(curve: Curve, at: float, several: bool) -> str:

@@ -148,7 +148,7 @@ def _long(rows: pd.DataFrame, panel: str, series: pd.Series, values: pd.Series) 
 def _with_gaps(ordered: pd.DataFrame) -> pd.DataFrame:
     """Insert a row without a value wherever a series goes on in another run."""
     before = ordered.shift()
-    goes_on = (ordered["panel"] == before["panel"]) & (ordered["series"] == before["series"])
-    breaks = ordered[goes_on & (ordered["run_id"] != before["run_id"])].assign(value=np.nan)
+    continues = (ordered["panel"] == before["panel"]) & (ordered["series"] == before["series"])
+    breaks = ordered[continues & (ordered["run_id"] != before["run_id"])].assign(value=np.nan)
     breaks.index = breaks.index - 0.5
     return pd.concat([ordered, breaks]).sort_index().reset_index(drop=True)

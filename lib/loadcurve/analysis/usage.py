@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import key_of
+from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.samples import EDGE_S
 from loadcurve.audit.utilisation import use_of_resources
 from loadcurve.errors import LoadcurveError

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
     from loadcurve.audit.hosts import summarise_established, summarise_sockets
     from loadcurve.audit.identities import summarise_deviation, summarise_identities
-    from loadcurve.audit.of_runs import Tables
     from loadcurve.audit.registry import all_rules
     from loadcurve.audit.rule import Finding, Limit, Need, Rule
+    from loadcurve.audit.run_tables import Tables
     from loadcurve.audit.settings import AuditSettings
     from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
     from loadcurve.ingest.parsed import Parsed
@@ -83,7 +83,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-class Called(ModuleType):
+class CallableAudit(ModuleType):
     """A package that is also the function of its name."""
 
     def __call__(self, data: "Tables | Parsed | str | Path", settings: "AuditSettings | None" = None) -> "Findings":
@@ -93,4 +93,4 @@ class Called(ModuleType):
         return audit(data, settings)
 
 
-sys.modules[__name__].__class__ = Called
+sys.modules[__name__].__class__ = CallableAudit

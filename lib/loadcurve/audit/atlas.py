@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.registry import all_rules
+from loadcurve.audit.run_tables import Tables
 from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files import paths
 from loadcurve.files.checked import built

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import key_of
+from loadcurve.audit.run_tables import key_of
 from loadcurve.models.wire.ports import LINUX_PORTS
 from loadcurve.tables.curves import check_points
 

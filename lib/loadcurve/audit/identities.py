@@ -9,8 +9,8 @@ per request is a mean that a tool computed from N and X, such as ab's; a measure
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.rule import Need
+from loadcurve.audit.run_tables import Tables, key_of, once
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections, little_throughput_rps
 from loadcurve.models.wire.exchange import OFFLOADED_SEGMENTS

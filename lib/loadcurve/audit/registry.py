@@ -10,9 +10,9 @@ from loadcurve import tables as schemas
 from loadcurve.audit import rules
 from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
-from loadcurve.audit.of_runs import OfRuns, Tables, count_runs
 from loadcurve.audit.rule import Rule
 from loadcurve.audit.rules._levels import runs_by_level, shown_level
+from loadcurve.audit.run_tables import RunTables, Tables, count_runs
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.audit.verdict import beyond_capacity
 from loadcurve.errors import LoadcurveError
@@ -75,7 +75,7 @@ def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSett
     checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
     rules = all_rules()
     chosen = default_settings(rules, folder) if settings is None else settings
-    of_runs, wanted = OfRuns(checked), chosen.select or rules
+    of_runs, wanted = RunTables(checked), chosen.select or rules
     rows = (rules[name].rows(of_runs, chosen.limits.get(name)) for name in rules if name in wanted)
     findings = schemas.check("findings", pd.DataFrame(chain.from_iterable(rows)))
     for name, reason in chosen.ignore.items():

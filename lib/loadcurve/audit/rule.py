@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables as schemas
-from loadcurve.audit.of_runs import OfRuns, Tables, all_of, key_of, rows_of
+from loadcurve.audit.run_tables import RunTables, Tables, all_runs, key_of, rows_of
 from loadcurve.audit.samples import EDGE_S
 from loadcurve.stats.arrays import Mask
 from loadcurve.units import fill_text, format_quantity
@@ -36,7 +36,7 @@ class Finding:
     ----------
     run : row
         Row of a table that names the run: `study`, `run_id` and `source` are its attributes; `run_id` is missing if
-        the finding is about all runs together (`loadcurve.audit.of_runs.all_of`).
+        the finding is about all runs together (`loadcurve.audit.run_tables.all_runs`).
     severity : {"ok", "warning", "error", "unchecked"}
         ``ok`` only where the check ran, ``unchecked`` where it did not.
     evidence : str
@@ -93,7 +93,7 @@ class Need:
     applies: bool = True
     alternatives: tuple["Need", ...] = ()
 
-    def met(self, tables: OfRuns) -> Mask:
+    def met(self, tables: RunTables) -> Mask:
         """Return for each row of ``runs`` whether its run has these measurements, or an alternative."""
         met = tables.having(self.table, self.columns)
         for other in self.alternatives:
@@ -183,9 +183,9 @@ class Rule:
         limits : mapping of str to float, optional
             Values that replace those of `limits`.
         """
-        return schemas.check("findings", pd.DataFrame(self.rows(OfRuns(tables), limits)))
+        return schemas.check("findings", pd.DataFrame(self.rows(RunTables(tables), limits)))
 
-    def rows(self, tables: OfRuns, limits: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+    def rows(self, tables: RunTables, limits: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
         """Return the findings as rows of the table ``findings``: first the runs that were not examined.
 
         A rule that raises is reported once, because its findings on all runs are lost.
@@ -195,9 +195,9 @@ class Rule:
         except Exception as error:
             fault = f"{INTERNAL_ERROR} ({type(error).__name__}: {error})."
             advice = "Report it with the data; the findings of the other rules are not affected."
-            return [self._row(Finding(all_of(tables["runs"]), "unchecked", fault, advice))]
+            return [self._row(Finding(all_runs(tables["runs"]), "unchecked", fault, advice))]
 
-    def _rows(self, tables: OfRuns, limits: Mapping[str, float] | None) -> list[dict[str, Any]]:
+    def _rows(self, tables: RunTables, limits: Mapping[str, float] | None) -> list[dict[str, Any]]:
         runs = tables["runs"]
         examined = np.ones(len(runs), dtype=bool)
         if not self.unfinished:
@@ -212,7 +212,7 @@ class Rule:
         found = [self._row(one) for one in self.find(tables.part(complete), values)] if complete.any() else []
         return [*self._unchecked(tables, lacking, examined & ~complete), *found]
 
-    def _unchecked(self, tables: OfRuns, lacking: Mask, rows: Mask) -> Iterator[dict[str, Any]]:
+    def _unchecked(self, tables: RunTables, lacking: Mask, rows: Mask) -> Iterator[dict[str, Any]]:
         """Yield a row for each run that lacks something, unless the rule does not apply to the run."""
         for i in np.flatnonzero(rows):
             needs = [need for need, one in zip(self.needs, lacking[:, i], strict=True) if one]
@@ -255,7 +255,7 @@ def threshold_rule(
 
     Examples
     --------
-    >>> from loadcurve.audit.of_runs import key_of
+    >>> from loadcurve.audit.run_tables import key_of
     >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
     >>> rule = threshold_rule(
     ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, once
+from loadcurve.audit.run_tables import Tables, key_of, once
 from loadcurve.stats.arrays import Array
 
 EDGE_S = 1.0
@@ -152,7 +152,7 @@ class Series:
 
 @once
 def throughput_series(tables: Tables) -> dict[str, Series]:
-    """Return the series of each run that has one, by its key (`loadcurve.audit.of_runs.key_of`).
+    """Return the series of each run that has one, by its key (`loadcurve.audit.run_tables.key_of`).
 
     A run has at most one series, of the first of these that recorded it: responses of the generator (``requests``),
     the server's own count (``server``), TCP segments received on the host that received most, packets of the interface

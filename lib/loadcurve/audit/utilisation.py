@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, once
+from loadcurve.audit.run_tables import Tables, key_of, once
 from loadcurve.audit.samples import samples_within
 from loadcurve.study import BUSY_RATIO
 from loadcurve.units import format_quantity

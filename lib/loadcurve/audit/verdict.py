@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import count_runs, key_of
 from loadcurve.audit.rule import INTERNAL_ERROR, NOT_CHECKED
+from loadcurve.audit.run_tables import count_runs, key_of
 from loadcurve.blocks import Paragraph, to_display
 
 WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
@@ -50,7 +50,7 @@ OVERLOAD = ("failed-requests", "timeouts", "target-rate", "effective-concurrency
 def beyond_capacity(findings: pd.DataFrame, levels: pd.DataFrame) -> dict[str, str]:
     """Return the runs of the highest levels of a sweep, if there is overload and only there, which a capacity needs.
 
-    A mapping of their keys (`loadcurve.audit.of_runs.key_of`) to the highest level without an error, in words.
+    A mapping of their keys (`loadcurve.audit.run_tables.key_of`) to the highest level without an error, in words.
     """
     errors = findings[findings["severity"] == "error"]
     overloaded = set(key_of(errors[errors["rule"].isin(OVERLOAD[:-1]) & errors["run_id"].notna()]))
@@ -175,7 +175,7 @@ def groups_of(findings: pd.DataFrame) -> list[Group]:
     warning, short-run, 2 runs, such as a: It took 2 s. Measure longer.
     """
     found = []
-    alike = findings.assign(said=_said(findings))
+    alike = findings.assign(said=_without_numbers(findings))
     for severity in ("error", "warning", "ignored"):
         for (rule, _), rows in alike[alike["severity"] == severity].groupby(["rule", "said"], sort=False):
             first = rows.iloc[0]
@@ -184,7 +184,7 @@ def groups_of(findings: pd.DataFrame) -> list[Group]:
     return found
 
 
-def _said(findings: pd.DataFrame) -> pd.Series:
+def _without_numbers(findings: pd.DataFrame) -> pd.Series:
     """Return what findings of a rule say without numbers: what to do, and on which side the expected number is."""
     advice = findings.reindex(columns=["advice"])["advice"].astype("string").fillna("")
     advice = advice.str.replace(_NUMBER, "#", regex=True)

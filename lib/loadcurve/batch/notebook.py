@@ -42,7 +42,7 @@ def run_notebook(
     publish : bool
         Whether to replace the figures in the handbook; they are replaced only if every cell succeeds.
     report : callable
-        Called with one line if another process is writing the same output.
+        CallableAudit with one line if another process is writing the same output.
     kernels : Kernels, optional
         To which the kernel is added while it runs.
 

@@ -161,7 +161,7 @@ def run_batch(
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``; ``local`` for a Dask cluster on this machine;
         empty for threads of this process.
     report : callable
-        Called with a line about each job.
+        CallableAudit with a line about each job.
 
     Returns
     -------

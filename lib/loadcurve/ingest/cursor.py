@@ -11,7 +11,7 @@ from typing import NoReturn
 from loadcurve.errors import ParseError
 from loadcurve.ingest.noise import is_noise, is_prose
 from loadcurve.ingest.parsed import Parsed, Rows
-from loadcurve.ingest.report_text import Strays, nothing_in
+from loadcurve.ingest.report_text import UnknownLines, nothing_in
 
 _SHOWN = 60  # characters of a line that a warning quotes
 
@@ -35,7 +35,7 @@ class Cursor:
         self._tool = tool
         self._plain = plain
         self._skip_to = 0
-        self._strays = Strays(tool)
+        self._strays = UnknownLines(tool)
         self.line = ""  # The current line; after the loop, the last line
         self.raw = ""  # The same with the blanks around it
         self.number = 0  # Number of the current line, from 1

@@ -9,7 +9,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.report_text import Strays
+from loadcurve.ingest.report_text import UnknownLines
 from loadcurve.ingest.snapshots import instant, utc
 
 _COUNTER = re.compile(r"-?[0-9]{1,20}")  # the kernel counts in 64 bits, so up to 20 digits
@@ -30,7 +30,7 @@ class Lines:
         self.all = [line.strip() for line in text.split("\n")]
         self.time = pd.NaT
         self._timezone = timezone
-        self._strays = Strays(tool)
+        self._strays = UnknownLines(tool)
         self._warnings: list[str] = []
         self._open_line = len(self.all) if self.all[-1] else 0
         self._inside = text[-1:].strip() != ""

@@ -28,7 +28,7 @@ _WRK_SIGNATURE = (
     r"(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found",
     r"zsh: command not found: wrk",
     r"PANIC: unprotected error in call to Lua API",
-    r"(?<![\s\S]{2})Killed by signal [0-9]+\.\s*\Z",  # alone in a text: behind the newline of `beginnings`
+    r"(?<![\s\S]{2})Killed by signal [0-9]+\.\s*\Z",  # alone in a text: behind the newline of `form_starts`
 )
 _WRK_ENDING = Ending(
     r"Transfer/sec:[ \t]+[0-9.]+[KMGTP]?B",

@@ -122,7 +122,7 @@ def response_counts(codes: dict[int, int]) -> dict[str, int]:
     return counts | {"errors_status": sum(v for k, v in codes.items() if k >= 400)}
 
 
-class Strays:
+class UnknownLines:
     """Lines that belong to no report, as warnings: one for each stretch of them."""
 
     def __init__(self, tool: str) -> None:

@@ -26,12 +26,12 @@ _START = r"\n[ \t]*+"  # possessive, so that five megabytes of blanks are scanne
 _LONGEST_PREFIX = 120  # characters
 
 
-def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[Form, int]]:
+def form_starts(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[Form, int]]:
     r"""Yield each form whose signature matches in a text, and where, in order; of two at one place the first.
 
     Examples
     --------
-    >>> [(form.name, start) for form, start in beginnings("$ ss -s\nTotal: 192\n")]
+    >>> [(form.name, start) for form, start in form_starts("$ ss -s\nTotal: 192\n")]
     [('ss:summary', 8)]
     """
     document, line = _patterns(forms, _present(text, forms))

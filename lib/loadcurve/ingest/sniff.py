@@ -19,7 +19,7 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.separators import without_separators
-from loadcurve.ingest.signatures import beginnings, prefixes
+from loadcurve.ingest.signatures import form_starts, prefixes
 
 _MOST = 1_000_000  # characters; a report of a load generator is short
 _LONGEST = 100  # characters of a line with a time
@@ -276,7 +276,7 @@ def _collectors(text: str, forms: tuple[Form, ...]) -> list[re.Pattern[str]]:
 
 def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
     parser = ""
-    for form, start in beginnings(text, forms):
+    for form, start in form_starts(text, forms):
         if form.parsed_by != parser:
             parser = form.parsed_by
             yield form, start

@@ -8,7 +8,7 @@
 | ``network_bounds``     | bounds of a closed network from its service demands |
 | ``threads``            | a thread pool at a processor |
 | ``retransmission``     | how long TCP retransmits, and orphans live |
-| ``gain``, ``likeness`` | what each level of connections adds; whether two records have curves of one shape |
+| ``gain``, ``similarity`` | what each level of connections adds; whether two records have curves of one shape |
 | ``fit``                | `Fit`, what every ``fit_*`` returns, and its rows of the table ``fits`` |
 | ``peak``               | peak and limit of a fitted Universal Scalability Law, with intervals |
 | ``scaling``            | laws of throughput over connections: fits, intervals, model selection |
@@ -16,7 +16,7 @@
 | ``queueing``           | stations with Poisson arrivals; closed networks, exact and approximate |
 | ``wire``               | bytes, frames and packets of HTTP over Ethernet; limits of links and ports |
 
-Imports go one way: ``laws utilisation_laws retransmission bounds demand fit gain likeness`` (arrays and
+Imports go one way: ``laws utilisation_laws retransmission bounds demand fit gain similarity`` (arrays and
 `loadcurve.stats` only) < ``network_bounds queueing scaling wire`` < ``threads peak capacity``.  No module knows a tool
 or a file.
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         little_throughput_rps,
         single_thread_throughput_rps,
     )
-    from loadcurve.models.likeness import likeness_verdict, summarise_likeness
     from loadcurve.models.network_bounds import (
         asymptotic_bounds,
         balanced_job_bounds,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     )
     from loadcurve.models.scaling import fit_usl
     from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
+    from loadcurve.models.similarity import similarity_verdict, summarise_similarity
     from loadcurve.models.threads import find_threads_to_fill, summarise_threads, threads_needed
     from loadcurve.models.utilisation_laws import (
         filled_utilisation_ratio,
@@ -90,7 +90,6 @@ __all__ = [
     "fit_usl",
     "forced_flow_rps",
     "geometric_bounds",
-    "likeness_verdict",
     "little_connections",
     "little_latency_s",
     "little_throughput_rps",
@@ -103,10 +102,11 @@ __all__ = [
     "saturation_throughput_rps",
     "scaling",
     "service_demand_s",
+    "similarity_verdict",
     "single_thread_throughput_rps",
     "summarise_fit",
     "summarise_gain",
-    "summarise_likeness",
+    "summarise_similarity",
     "summarise_threads",
     "threads_needed",
     "threads_to_fill",
@@ -119,7 +119,7 @@ __all__ = [
 ]
 
 _MODULES = (
-    "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "likeness", "network_bounds", "scaling", "threads",
+    "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "similarity", "network_bounds", "scaling", "threads",
     "peak", "retransmission", "capacity", "queueing", "wire",
 )  # fmt: skip
 __getattr__ = imported_late(__name__, __all__, _MODULES)  # an audit needs Little's law, and none of the fits

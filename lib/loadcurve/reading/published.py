@@ -207,7 +207,7 @@ class _Report:
                 raise self._document.fault(at, "a number", "a column of texts")
             return rows[expression]
         try:
-            values = [evaluate(str(expression), ChainMap(row, self._said)) for row in rows.to_dict("records")]
+            values = [evaluate(str(expression), ChainMap(row, self._in_prose)) for row in rows.to_dict("records")]
         except LoadcurveError as error:
             raise self._document.fault(at, f"a number, or an expression of them ({error})", expression) from None
         if odd := [value for value in values if not isinstance(value, float)]:
@@ -215,7 +215,7 @@ class _Report:
         return pd.Series(values, index=rows.index, dtype=float)
 
     @cached_property
-    def _said(self) -> dict[str, float]:
+    def _in_prose(self) -> dict[str, float]:
         if "prose" not in self._source.tables:
             return {}
         prose = self._table("prose")

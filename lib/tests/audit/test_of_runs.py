@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.audit.of_runs import OfRuns, key_of
+from loadcurve.audit.run_tables import RunTables, key_of
 
 RUNS = pd.DataFrame({"study": ["s", "s", None], "run_id": ["a", "b", "c"], "source": None, "key": ["x", "x", "x"]})
 CPU = pd.DataFrame(
     {"study": ["s", "s", "t", None], "run_id": ["a", "b", "a", "c"], "cpu_idle_ratio": [0.5, None, 1, 1]}
 )
 HOSTS = pd.DataFrame({"kernel": ["6.1"]})
-OF_RUNS = OfRuns({"runs": RUNS, "cpu": CPU, "hosts": HOSTS})
+OF_RUNS = RunTables({"runs": RUNS, "cpu": CPU, "hosts": HOSTS})
 FIRST = np.array([True, False, False])
 
 

@@ -11,7 +11,7 @@ from one_test import LONG, in_one_test
 import loadcurve
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.registry import FORMS, form_of, forms_of
-from loadcurve.ingest.signatures import beginnings
+from loadcurve.ingest.signatures import form_starts
 from loadcurve.ingest.sniff import parse
 
 DATA = Path(__file__).parents[1] / "data"
@@ -107,7 +107,7 @@ def test_literals_only_make_it_faster():
     naive = re.compile("|".join([*documents, rf"^[ \t]*+(?:{'|'.join(lines)})"]), re.MULTILINE)
     texts = [case.read_text("utf-8") for case in sorted(DATA.glob("*/*.txt"))]
     expected = [[(FORMS[int(m.lastgroup[1:])], m.start()) for m in naive.finditer(text)] for text in texts]
-    assert [list(beginnings(text)) for text in texts] == expected
+    assert [list(form_starts(text)) for text in texts] == expected
 
 
 @pytest.mark.slow

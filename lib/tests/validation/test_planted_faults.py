@@ -5,7 +5,7 @@ import pytest
 
 from loadcurve.audit import AuditSettings, all_rules, audit
 from loadcurve.audit.atlas import read_faults, read_recorded, summarise_shown
-from loadcurve.audit.of_runs import tables_of
+from loadcurve.audit.run_tables import tables_of
 from validation.faults import MUTATIONS
 from validation.faults.mutation import RUN, rows_where, with_text
 from validation.faults.recall import clean_tables

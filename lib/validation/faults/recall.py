@@ -10,8 +10,8 @@ import pandas as pd
 from loadcurve import read
 from loadcurve.audit import AuditSettings, all_rules
 from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
-from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
+from loadcurve.audit.run_tables import Tables, tables_of
 from loadcurve.audit.settings import study_settings
 from loadcurve.files import paths
 from loadcurve.reading.tables import read_tables

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.atlas import Fault, Shows
-from loadcurve.audit.of_runs import tables_of
+from loadcurve.audit.run_tables import tables_of
 from loadcurve.tables import check
 from validation.faults.mutation import Change, Mutation, Tables, chain, with_values
 

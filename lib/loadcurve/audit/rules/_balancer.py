@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.rule import Need
+from loadcurve.audit.run_tables import Tables, key_of, once
 
 COUNTS = (
     "connections", "requests", "errors_connect", "errors_response", "responses_2xx", "responses_3xx", "responses_4xx",

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, once
+from loadcurve.audit.run_tables import Tables, once
 from loadcurve.tables import merge_generators
 from loadcurve.tables.loads import name_loops
 

@@ -28,9 +28,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._levels import runs_by_level
+from loadcurve.audit.run_tables import Tables, all_runs
 from loadcurve.tables.schemas.printed import digit_of
 
 _ROUNDED = 1e-3  # of a time: three printed digits
@@ -70,7 +70,7 @@ def judge_averages(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         evidence += f" In {name}, p{100 * one['quantile']:.6g} is {1000 * one['latency_s']:.4g} ms, the mean of theirs."
     advice = "Remove the row of averages, and report each run, or the percentiles of their added histograms."
     severity: Severity = "warning" if len(averaged) else "ok"
-    yield Finding(all_of(runs), severity, evidence, advice if len(averaged) else "", float(len(averaged)), 0.0)
+    yield Finding(all_runs(runs), severity, evidence, advice if len(averaged) else "", float(len(averaged)), 0.0)
 
 
 RULE = Rule(

@@ -24,8 +24,8 @@ Congestion control over virtual links is what you study.
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.tables import merge_generators
 
 _PACED = "fq"  # its name with options, such as "fq limit 10000"; fq_codel does not pace

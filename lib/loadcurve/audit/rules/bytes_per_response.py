@@ -38,8 +38,8 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.audit.identities import SIZES, monitored, summarise_traffic, summarise_wire
-from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, first_rows
 
 Row = Mapping[Hashable, Any]
 

@@ -27,8 +27,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
 from loadcurve.stats.arrays import Array
 

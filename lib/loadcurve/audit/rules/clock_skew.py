@@ -29,9 +29,9 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
 from loadcurve.audit.rules._monitored import LINKS
+from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import EDGE_S
 
 _MONITORED = ("network", "tcp", "cpu")

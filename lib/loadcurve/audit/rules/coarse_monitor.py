@@ -26,8 +26,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import EDGE_S
 
 _MONITORED = ("cpu", "network", "tcp")

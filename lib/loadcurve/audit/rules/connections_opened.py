@@ -32,8 +32,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import limit_reached, of_generator, port_count, setting_of
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, rows_of
 
 _OTHERS = "Look for a refused or unanswered handshake: `ss -s`, the server's backlog and its log."
 

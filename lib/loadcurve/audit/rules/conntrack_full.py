@@ -32,8 +32,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.audit.samples import growth_of_counters, samples_within
 
 _COUNT, _MOST = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"

@@ -35,8 +35,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.tables.schemas.printed import half_digit
 
 _WORDS = {

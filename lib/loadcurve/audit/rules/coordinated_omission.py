@@ -29,8 +29,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, key_of
 
 _FEW = 0.025  # a percentile of fewer responses is no percentile (few-responses)
 _RECORD = "Use a generator that reports it, such as hey or ab."

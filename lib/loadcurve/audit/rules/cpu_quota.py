@@ -25,8 +25,8 @@ If the quota is part of the system under test, it is the capacity that you measu
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import growth_of_counters
 from loadcurve.audit.utilisation import worst
 

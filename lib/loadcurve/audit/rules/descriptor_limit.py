@@ -30,8 +30,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from loadcurve.audit.hosts import OTHER_DESCRIPTORS, of_generator, setting_of
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, refusals
+from loadcurve.audit.run_tables import Tables, key_of
 
 _REFUSED = r"[Tt]oo many open files|worker_connections are not enough"
 _RAISE = "Raise the limit of open files (`ulimit -n`; nginx: worker_rlimit_nofile and worker_connections), and repeat."

@@ -27,9 +27,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import scipy
 
-from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
 from loadcurve.audit.rules._levels import runs_by_level
+from loadcurve.audit.run_tables import Tables, all_runs
 
 _FEWEST = 8  # runs: with fewer, no order of ranks has a two-sided p below 0.001
 
@@ -44,7 +44,7 @@ def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     ratio = (runs["throughput_rps"] / levels.transform("mean"))[levels.transform("size") > 1].astype(float)
     if len(ratio) < _FEWEST:
         evidence = f"{NOT_CHECKED}needs {_FEWEST} runs of repeated levels with a time."
-        yield Finding(all_of(runs), "unchecked", evidence, "Repeat each level at least three times.")
+        yield Finding(all_runs(runs), "unchecked", evidence, "Repeat each level at least three times.")
         return
     order = np.arange(len(ratio))
     chance = float(scipy.stats.kendalltau(order, ratio).pvalue)
@@ -54,7 +54,7 @@ def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     evidence = f"From the first run to the last, throughput at equal load changed by {change:+.1%} (p = {chance:.2g})."
     advice = "Find what changed (temperature, logs, neighbours), randomise the order of runs, and repeat the sweep."
     severity: Severity = "warning" if drifts else "ok"
-    yield Finding(all_of(runs), severity, evidence.replace("%", " %"), advice if drifts else "", change, 0.0)
+    yield Finding(all_runs(runs), severity, evidence.replace("%", " %"), advice if drifts else "", change, 0.0)
 
 
 RULE = Rule(

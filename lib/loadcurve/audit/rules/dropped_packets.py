@@ -25,9 +25,9 @@ One drop every 30 seconds is usually a neighbour's discovery protocol and no los
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import DROPS
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 

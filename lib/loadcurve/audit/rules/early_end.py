@@ -24,8 +24,8 @@ When the run was ended on purpose, is longer than 10 s all the same, and its lab
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables, key_of
 
 _DURATION = ("duration_asked_s", "duration_s")
 

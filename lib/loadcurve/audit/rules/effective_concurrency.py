@@ -56,11 +56,11 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
-from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._concurrency import causes_of, facts_of
 from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
+from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.tables.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED
 from loadcurve.tables.schemas.printed import half_digit

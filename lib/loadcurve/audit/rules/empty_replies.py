@@ -34,8 +34,8 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, rows_of
 
 
 def judge_empty(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:

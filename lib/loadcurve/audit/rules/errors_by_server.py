@@ -23,9 +23,9 @@ The failing server is the fault under study, and the number reported is how the 
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.rules._balancer import of_servers, worst_of_each
+from loadcurve.audit.run_tables import Tables
 
 _TIMES = 3.0  # of the other servers' share of errors
 _FEWEST = 10.0  # errors: the 95 % interval of a smaller Poisson count is wider than a factor of two

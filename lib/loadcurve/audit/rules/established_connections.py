@@ -30,9 +30,9 @@ snapshot was filtered by a port that is not the server's.
 import pandas as pd
 
 from loadcurve.audit.hosts import most_established
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.rules._monitored import SNAPSHOT
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.tables import merge_generators
 

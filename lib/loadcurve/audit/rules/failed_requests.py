@@ -33,8 +33,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.run_tables import Tables
 from loadcurve.tables.schemas.failures import FEW_ERRORS, POLL_S, count_failures, counted_errors, polls_timeouts
 from loadcurve.units import format_quantity
 

@@ -23,9 +23,9 @@ The sweep only looks for the range of loads that deserves a measurement, and no 
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
 from loadcurve.audit.rules._levels import ONE_RUN_ID, REPEATS, SEPARATE, advised_repeats, runs_by_level
+from loadcurve.audit.run_tables import Tables, all_runs
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
 _NUMBERS = ("requests", "duration_s", "throughput_rps", "latency_mean_s", "latency_stdev_s", "latency_max_s")
@@ -37,7 +37,7 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     if runs.empty:
         return
     if runs["unclear"].any():
-        yield Finding(all_of(runs), "unchecked", f"{NOT_CHECKED}{ONE_RUN_ID}.", SEPARATE)
+        yield Finding(all_runs(runs), "unchecked", f"{NOT_CHECKED}{ONE_RUN_ID}.", SEPARATE)
         return
     copied = runs.duplicated(["variant", "axis", "level", *_NUMBERS]) & runs[list(_NUMBERS)].notna().all(axis=1)
     copies = int(copied.sum())
@@ -58,7 +58,7 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     )
     wrong = few > 0 or copies > 0
     severity: Severity = "warning" if wrong else "ok"
-    yield Finding(all_of(runs), severity, evidence, advice if wrong else "", float(least), limits["repeats"])
+    yield Finding(all_runs(runs), severity, evidence, advice if wrong else "", float(least), limits["repeats"])
 
 
 RULE = Rule(

@@ -30,8 +30,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, key_of
 
 # A spectrum, such as that of an HDR histogram, goes on to the last response in steps that nobody reports.  A percentile
 # has a name: 1 − q has one digit (p99, p99.95), or is 25 (p97.5).

@@ -27,9 +27,9 @@ In the first second of a load, while all connections arrive at once, if the run 
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import LISTENING
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 
 

@@ -28,8 +28,8 @@ any host.  A socket in TIME_WAIT takes about 240 bytes and no processor time.
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables, key_of
 
 _SPAN_S = 1.5  # fewer seconds between the samples of the second half give no rate
 

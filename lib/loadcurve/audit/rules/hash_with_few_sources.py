@@ -30,9 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
 from loadcurve.audit.rules._balancer import COUNTED, of_servers, service_of
+from loadcurve.audit.run_tables import Tables, first_rows, key_of
 
 _HASHES = ("sh", "mh", "source", "ip_hash")  # of the client's address, in ipvsadm, haproxy and nginx
 _MANY = 300  # addresses, beyond which the normal distribution is close and the sum takes a tenth of a second

@@ -25,8 +25,8 @@ second and closes its connections at the end.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables, key_of
 
 _ALWAYS_S = 1.0
 

@@ -29,8 +29,8 @@ counters belong to the network namespace: another service of the same host may h
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import growth_of_counters
 from loadcurve.audit.utilisation import worst
 

@@ -37,8 +37,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import of_generator, on_loopback, port_count, ports_of_urls, setting_of
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, refusals
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.models.wire.ports import LINUX_PORTS, LINUX_TIME_WAIT_S
 
 _KEEP = (

@@ -24,8 +24,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Need, Rule
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.tables.schemas.printed import DIGITS, Digits
 from loadcurve.units import format_quantity
 

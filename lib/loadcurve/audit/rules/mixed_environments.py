@@ -27,8 +27,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, all_of, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule, Severity
+from loadcurve.audit.run_tables import Tables, all_runs, key_of
 
 _OF_RUNS = {"tool_version": "versions of the generator", "server_software": "server versions", "tls": "TLS settings"}
 _SETTINGS = {
@@ -55,7 +55,7 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
         record = (
             "Record `uname -r`, `sysctl net.ipv4.tcp_congestion_control` and the versions with every run (`sar -A`)."
         )
-        yield Finding(all_of(runs), "unchecked", evidence, record)
+        yield Finding(all_runs(runs), "unchecked", evidence, record)
         return
     values = compared.groupby(["group", "what", "place"], sort=False)["value"].unique()
     found = [f"{index[1]} ({', '.join(map(_shown, several))})" for index, several in values.items() if len(several) > 1]
@@ -65,7 +65,7 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
     else:
         evidence = f"The runs agree in their {', '.join(compared['what'].unique())}."
     advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
-    yield Finding(all_of(runs), severity, evidence, advice)
+    yield Finding(all_runs(runs), severity, evidence, advice)
 
 
 def _facts(tables: Tables) -> pd.DataFrame:

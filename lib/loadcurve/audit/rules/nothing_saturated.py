@@ -30,8 +30,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.audit.of_runs import Tables, all_of, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
+from loadcurve.audit.run_tables import Tables, all_runs, key_of
 from loadcurve.audit.utilisation import in_words, use_of_resources
 from loadcurve.tables import merge_generators
 from loadcurve.tables.curves import curves
@@ -69,7 +69,7 @@ def judge_plateau(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
 
 
 def _finding(variant: str, group: pd.DataFrame, load: str, usage: pd.DataFrame, tables: Tables) -> Finding:
-    of, name = all_of(group), load.removesuffix("_rps").replace("_", " ")
+    of, name = all_runs(group), load.removesuffix("_rps").replace("_", " ")
     rows = usage.merge(group.assign(key=key_of(group)), on="key", suffixes=("_watched", ""))
     if rows.empty:
         evidence = f"{NOT_CHECKED}no sample of a monitor belongs to {variant}."

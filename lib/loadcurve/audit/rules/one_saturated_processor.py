@@ -26,9 +26,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Need, Rule
 from loadcurve.audit.rules._monitored import SATURATION
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 from loadcurve.units import format_quantity
 

@@ -26,8 +26,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 from loadcurve.stats.arrays import Array
 

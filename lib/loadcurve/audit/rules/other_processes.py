@@ -24,8 +24,8 @@ and repeat over hours.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.study import BUSY_RATIO
 
 SHARE = Need(

@@ -33,9 +33,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.rules._monitored import PACKETS, SATURATION, SOFTIRQ
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 from loadcurve.units import format_quantity

@@ -33,8 +33,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import SAMPLE, monitored, summarise_traffic
-from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import samples_within
 
 _HOST = (

@@ -29,8 +29,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.tables.schemas.printed import half_digit
 from loadcurve.units import format_quantity
 

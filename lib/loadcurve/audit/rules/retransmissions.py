@@ -25,9 +25,9 @@ start only, while thousands of connections open at once, do not affect a warm me
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import TCP
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 
 

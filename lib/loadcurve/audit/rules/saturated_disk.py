@@ -24,9 +24,9 @@ limit even at 100 %. If the disk is what you test, this is the result.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import DISKS, SATURATION
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.utilisation import busy_disks, worst
 
 

@@ -24,9 +24,9 @@ still include the generator's queue. An open-loop generator that kept its rate w
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Need, threshold_rule
 from loadcurve.audit.rules._monitored import CPU, SATURATION
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 
 PINNED = Need(

@@ -26,9 +26,9 @@ If the same run also shows a saturated server, the thread is not the only limit.
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import SATURATION, THREADS
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 

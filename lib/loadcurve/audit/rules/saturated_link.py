@@ -24,9 +24,9 @@ reports a nominal speed, such as 10 Gbit/s, which limits nothing; check `ethtool
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import LINKS, SATURATION
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.utilisation import busy_links, worst
 
 

@@ -26,9 +26,9 @@ response times.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import CPU, SATURATION
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 
 

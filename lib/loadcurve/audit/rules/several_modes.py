@@ -30,8 +30,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.stats.arrays import Array
 
 _RECORD = "Use a generator that prints a histogram (hey, oha, `vegeta report -type=hist`) or each request."

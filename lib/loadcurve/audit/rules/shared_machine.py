@@ -26,8 +26,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from loadcurve.audit.hosts import on_loopback
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.units import format_quantity
 

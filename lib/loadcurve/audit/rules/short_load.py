@@ -28,8 +28,8 @@ random order: their intervals then contain the scatter, but not the bias of the 
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import advised_seconds
 from loadcurve.units import format_quantity
 

@@ -31,8 +31,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 
 _LEAST_RUNS = 3

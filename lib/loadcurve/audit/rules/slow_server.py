@@ -22,9 +22,9 @@ The servers differ on purpose, and their weights follow from measurements of eac
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.rules._balancer import of_servers, worst_of_each
+from loadcurve.audit.run_tables import Tables
 
 # haproxy prints the mean of the last 1,024 requests in whole milliseconds (management.txt, ttime), so two servers that
 # differ by less than 2 ms may be equally fast.

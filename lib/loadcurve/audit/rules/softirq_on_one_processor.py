@@ -26,9 +26,9 @@ without any card. If that processor still has idle time, packets are not the lim
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import SOFTIRQ
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 

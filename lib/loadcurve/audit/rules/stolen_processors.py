@@ -24,9 +24,9 @@ interval contains it. On hardware without a hypervisor steal is always 0.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import STEAL
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 
 

@@ -31,8 +31,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables
 from loadcurve.tables import merge_generators
 
 

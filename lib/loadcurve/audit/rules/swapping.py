@@ -24,9 +24,9 @@ is 0), no request waited.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import SWAP
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 

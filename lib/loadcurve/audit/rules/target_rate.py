@@ -35,8 +35,8 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.tables import merge_generators
 from loadcurve.tables.schemas.derived import HOLD_A_RATE, little_ratio
 from loadcurve.units import format_quantity

@@ -33,9 +33,9 @@ load but one speed is stated. A full link is right if the link is what you measu
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.identities import SIZES, summarise_wire
-from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._monitored import SATURATION
+from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.models.wire.limits import link_used_ratio
 from loadcurve.units import format_quantity
 

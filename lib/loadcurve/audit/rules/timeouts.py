@@ -29,8 +29,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.units import format_quantity
 
 # Its count is of responses, and its response times leave them out.

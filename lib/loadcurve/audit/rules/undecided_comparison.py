@@ -29,9 +29,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import Finding, Limit, Rule
 from loadcurve.audit.rules._levels import level_words, throughput_by_level
+from loadcurve.audit.run_tables import Tables, all_runs
 
 
 def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     evidence += f"{int((agree & ~differ).sum())} show agreement within {limits['margin']:.0%}, ".replace("%", " %")
     evidence += f"{int(undecided.sum())} show neither."
     if share <= limits["share"]:
-        yield Finding(all_of(tables["runs"]), "ok", evidence, "", share, limits["share"])
+        yield Finding(all_runs(tables["runs"]), "ok", evidence, "", share, limits["share"])
         return
     worst = int(np.where(undecided, half, -1).argmax())
     one = pairs.loc[worst]
@@ -59,7 +59,7 @@ def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     evidence += f" At {level_words(one['level'], one['axis'])}, {one['variant']} has {low:.2f} to {high:.2f} times the "
     evidence += f"throughput of {one['variant_b']}."
     advice = "Repeat both variants more often, in random order; until then, do not say which is faster."
-    yield Finding(all_of(tables["runs"]), "warning", evidence, advice, share, limits["share"])
+    yield Finding(all_runs(tables["runs"]), "warning", evidence, advice, share, limits["share"])
 
 
 def _difference(pairs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -27,9 +27,9 @@ kept-alive connections are not independent, and a chi-square test over them sees
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._balancer import COUNTED, of_servers, worst_of_each
+from loadcurve.audit.run_tables import Tables
 
 # A study has many runs, and each is tested: one false alarm in a thousand.
 _PROBABILITY = 0.001

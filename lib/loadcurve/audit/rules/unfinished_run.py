@@ -35,8 +35,8 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Rule
+from loadcurve.audit.run_tables import Tables, rows_of
 
 _ADVICE = {
     "failed": "Read its reason in run.json and what its commands wrote, remove the cause, and resume the study.",

@@ -23,9 +23,9 @@ the same wait is counted as busy time.
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import IOWAIT
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 
 

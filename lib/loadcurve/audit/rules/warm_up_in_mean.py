@@ -27,8 +27,8 @@ The first second is never examined: a sample may cover it only partly.
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
 _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance

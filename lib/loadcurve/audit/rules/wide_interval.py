@@ -26,9 +26,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.rules._levels import WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level
+from loadcurve.audit.run_tables import Tables, all_runs
 
 
 def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     if repeated.empty:
         if len(levels) > 1:
             evidence = f"{NOT_CHECKED}needs two runs of a level."
-            yield Finding(all_of(tables["runs"]), "unchecked", evidence, "Repeat each level at least three times.")
+            yield Finding(all_runs(tables["runs"]), "unchecked", evidence, "Repeat each level at least three times.")
         return
     runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
     half, limit = t_quantile(runs) * relative / np.sqrt(runs), limits["ratio"]
@@ -47,14 +47,14 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     evidence = f"The widest 95 % interval of a mean throughput is ±{widest * 100:.3g} %, at {shown_level(worst)} "
     evidence += f"({worst['runs']:.0f} runs, which scatter by {relative[half.argmax()] * 100:.3g} %)."
     if not wide:
-        yield Finding(all_of(tables["runs"]), "ok", evidence, "", widest, limit)
+        yield Finding(all_runs(tables["runs"]), "ok", evidence, "", widest, limit)
         return
     evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
     often = advised_repeats(tables, ratio=limit)
     advice = f"Measure each level at least {often} times, and claim no smaller difference until then."
     if often > _MOST:
         advice = f"Find out why runs of one level differ by so much: averaging it out takes {often} runs of each level."
-    yield Finding(all_of(tables["runs"]), "warning", evidence, advice, widest, limit)
+    yield Finding(all_runs(tables["runs"]), "warning", evidence, advice, widest, limit)
 
 
 _MOST = 30

@@ -9,7 +9,7 @@ counters were zeroed; rates are estimates over the last seconds.
 
 import re
 
-from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
+from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list
 from loadcurve.ingest.parsed import Parsed
 
 _TITLE = re.compile(r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing")
@@ -63,7 +63,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
                 {**shared, "counter": name, "value": int(value, 16), "unit": unit, **stamp}
                 for name, unit, value in zip(names, units, match["values"].split(), strict=True)
             ]
-        elif names and not is_chatter(line):
+        elif names and not is_noise_in_list(line):
             cursor.fail("five numbers in hexadecimal")
     if not rows:
         cursor.refuse("a line of numbers of ip_vs_stats")

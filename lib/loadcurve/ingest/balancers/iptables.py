@@ -14,7 +14,7 @@ Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_n
 
 import re
 
-from loadcurve.ingest.balancers.lists import ListCursor, is_chatter, packets_and_bytes, scaled
+from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list, packets_and_bytes, scaled
 from loadcurve.ingest.parsed import Parsed
 
 _NUMBER = r"([0-9]{1,18}[KMGT]?)"
@@ -56,7 +56,7 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
     cursor = ListCursor(text, "iptables", timezone)
     read = _Rules(cursor)
     for line in cursor:
-        if read.take_cut(line) or read.take(line) or cursor.take_time() or cursor.take_error(_ERROR):
+        if read.take_truncated(line) or read.take(line) or cursor.take_time() or cursor.take_error(_ERROR):
             continue
         if read.chain and not line.startswith("#") and line != "COMMIT":
             cursor.warn_ignored()
@@ -81,13 +81,13 @@ class _Rules:
         self.chains = 0
         self.counted = self.numbered = self.rounded = False
 
-    def take_cut(self, line: str) -> bool:
+    def take_truncated(self, line: str) -> bool:
         """Whether the end of the text may cut a number of this line; the rest of a rule is only its name."""
         if not self._cursor.at_end or line.endswith(")"):
             return False
         if not (line.startswith(("Chain ", ":", "[")) or self.counted or "-A " in line):
             return False
-        if self.chains and line != "COMMIT" and not is_chatter(line):
+        if self.chains and line != "COMMIT" and not is_noise_in_list(line):
             self._cursor.warn("the text ends inside this line, which is left out")
         return bool(self.chains)
 
@@ -113,7 +113,7 @@ class _Rules:
                 self._count(match[4] or "", match[1], match[2])
         elif line.startswith(("[", ":")) and self.table:
             self._cursor.fail("[packets:bytes] -A CHAIN … or :CHAIN POLICY [packets:bytes]")
-        elif self.counted and not is_chatter(line):
+        elif self.counted and not is_noise_in_list(line):
             match = _RULE.fullmatch(re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line)
             if match is None:
                 self._cursor.fail("packets, bytes and a rule")

@@ -31,7 +31,7 @@ from loadcurve.ingest.balancers.ipvsadm_rows import (
     rule_row,
     timeout_rows,
 )
-from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
+from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list
 from loadcurve.ingest.parsed import Parsed
 
 _KIND = re.compile(
@@ -157,7 +157,7 @@ class _Reader:
         return Parsed("proc" if kernels else "ipvsadm", tables, tuple(cursor.warnings), self.ipvs)
 
     def _other(self, line: str) -> None:
-        chatter = is_chatter(line)
+        chatter = is_noise_in_list(line)
         if self.cursor.take_time():
             self._end_list()
         elif self.mode == "local" and self.open and not chatter and not _PROMPT.match(line):

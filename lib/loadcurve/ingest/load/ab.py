@@ -372,7 +372,7 @@ def rejoin_lines(text: str) -> tuple[str, list[int]]:
         line = lines[at]
         if not line:
             continue
-        if _goes_on(lines[first], line):
+        if _continues(lines[first], line):
             lines[first], lines[at] = f"{lines[first]} {line}", ""
             if first + 1 not in changed[-1:]:
                 changed.append(first + 1)
@@ -381,7 +381,7 @@ def rejoin_lines(text: str) -> tuple[str, list[int]]:
     return "\n".join(lines), changed
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _continues(line: str, following: str) -> bool:
     label, colon, value = line.partition(":")
     if following.partition(":")[0] in LABELS or (following.partition(":")[0] in PHASES):
         return False

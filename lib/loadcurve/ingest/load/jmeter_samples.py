@@ -80,16 +80,18 @@ def _requests(texts: Texts, numbers: Mapping[str, np.ndarray], count: int, warni
         if transactions.any():
             left, alone = _transactions(texts, numbers, transactions, sizes[codes])
             kept &= ~left
-            warnings += _said(left, "are of transaction controllers and left out, because their samples are rows too")
-            warnings += _said(
+            warnings += _omitted(
+                left, "are of transaction controllers and left out, because their samples are rows too"
+            )
+            warnings += _omitted(
                 alone, "are of transaction controllers whose samples are not in the file; each counts as one"
             )
     subs = _sub_samples(texts, numbers)
-    warnings += _said(subs, "are sub-samples (LABEL-0, LABEL-1: redirects, embedded resources) and left out")
+    warnings += _omitted(subs, "are sub-samples (LABEL-0, LABEL-1: redirects, embedded resources) and left out")
     return kept & ~subs
 
 
-def _said(rows: np.ndarray, what: str) -> list[str]:
+def _omitted(rows: np.ndarray, what: str) -> list[str]:
     return [f"{rows.sum()} rows {what}"] if rows.any() else []
 
 

@@ -25,7 +25,7 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
-from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
+from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_shell_noise
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
 _SECTOR, _KB, _MB = 512.0, 1024.0, 1024.0**2
@@ -183,7 +183,7 @@ class _Reports:
 
     def _refuse(self, line: str, number: int) -> None:
         """Raise about a line that iostat does not print; only warn of other programs' lines outside a report."""
-        if is_chatter(line):
+        if is_shell_noise(line):
             return
         if self._columns or _FOREIGN.fullmatch(line):
             under = f" with {' '.join(self._columns)}" if self._columns else ""

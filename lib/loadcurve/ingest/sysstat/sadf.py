@@ -27,7 +27,7 @@ from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS, section_of
-from loadcurve.ingest.sysstat.text_report import is_chatter
+from loadcurve.ingest.sysstat.text_report import is_shell_noise
 
 HEADER = ("hostname", "interval", "timestamp")
 _RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
@@ -82,7 +82,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
             time = instants.read(stamp, number)
             if not add_event(rows, host, time, ";".join(cells)):
                 _row(rows, host, time, columns, [cell.strip() for cell in cells], cpus, number)
-        elif not is_chatter(line):
+        elif not is_shell_noise(line):
             raise ParseError(number, "a row such as 'host;1;2026-11-20 22:33:26 UTC;…'", line)
     if not rows and not headers:
         raise nothing_in(text, "rows of sadf -d")

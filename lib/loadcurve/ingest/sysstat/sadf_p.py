@@ -20,7 +20,7 @@ from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.sadf import add_event
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sections import INTERRUPTS, SECTIONS, section_of
-from loadcurve.ingest.sysstat.text_report import is_chatter
+from loadcurve.ingest.sysstat.text_report import is_shell_noise
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 # Endings of a value that is complete, also without a newline after it.
@@ -62,7 +62,7 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
         match, last = _ROW.fullmatch(line), number == len(lines)
-        if match is None and not last and not is_chatter(line):
+        if match is None and not last and not is_shell_noise(line):
             raise ParseError(number, "a line such as 'host\\t1\\t2026-11-20 22:33:26 UTC\\tall\\t%user\\t20.83'", line)
         if line and last and not (match and _TWO_DECIMALS.search(line)):
             warnings.append(f"line {number}: the text ends inside a line, which is left out")

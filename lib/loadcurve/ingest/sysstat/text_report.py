@@ -174,7 +174,7 @@ class Reader:
                 cells = line.split()
                 if is_header(cells[1:]) or is_header(cells[2:]) or (columns and _is_row(cells, columns)):
                     raise ParseError(number, "a time of day such as 22:33:25 at the beginning", line)
-                if not is_chatter(line):
+                if not is_shell_noise(line):
                     self._warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
                 continue
             if not columns:
@@ -231,12 +231,12 @@ def _is_row(cells: list[str], columns: tuple[str, ...]) -> bool:
     return len(columns) < len(cells) <= len(columns) + 2 and 2 * numbers > len(columns)
 
 
-def is_chatter(line: str) -> bool:
+def is_shell_noise(line: str) -> bool:
     """Whether a shell or a terminal wrote a line around a report; long lines are not checked.
 
     Examples
     --------
-    >>> is_chatter("$ mpstat 1 3"), is_chatter("22:33:26 all")
+    >>> is_shell_noise("$ mpstat 1 3"), is_shell_noise("22:33:26 all")
     (True, False)
     """
     return len(line) <= _LONGEST and is_noise(line)

@@ -22,7 +22,7 @@ from loadcurve.ingest.column_lists import Columns, extend, table_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
-from loadcurve.ingest.sysstat.text_report import is_chatter
+from loadcurve.ingest.sysstat.text_report import is_shell_noise
 
 _LOAD = {"r": "run_queue", "b": "blocked"}
 _MEMORY = {
@@ -185,7 +185,7 @@ def _read(text: str, tables: _ReportTables, instants: Instants, warnings: list[s
             warnings.append(f"line {number}: not of vmstat or vmstat -s on Linux, left out: {line[:60]!r}")
         elif not columns or not _is_row(tokens, columns):
             foreign = True
-            if columns and not is_chatter(line):
+            if columns and not is_shell_noise(line):
                 warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
         elif number == last and not _is_whole(tokens, columns):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
@@ -296,7 +296,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
             rows.append({"tool": "vmstat", "group": "vmstat -s", **counter})
         elif line[:1].isdigit():
             raise ParseError(number, "a line such as '24682416 K total memory'", line)
-        elif not is_chatter(line):
+        elif not is_shell_noise(line):
             warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
     if not rows:
         raise nothing_in(text, "lines of vmstat -s")

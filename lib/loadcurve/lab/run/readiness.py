@@ -68,7 +68,7 @@ def wait_until_ready(executor: Executor, started: Started, url: str, words: str,
                 return
             problem = ""
         pause(_PAUSE_S)
-    last = last_words(executor, words)
+    last = last_line(executor, words)
     raise LabError(f"the private {started.command.tool} did not respond ({problem or 'it ended'}){last}")
 
 
@@ -84,7 +84,7 @@ def wait_for_samples(files: Iterable[Path], min_s: float) -> None:
             pause(_PAUSE_S / 4)
 
 
-def last_words(executor: Executor, name: str) -> str:
+def last_line(executor: Executor, name: str) -> str:
     """Return the last line of a file in the run's folder, after a colon; empty where there is none."""
     file = executor.folder / name
     lines = file.read_text("utf-8", "replace").strip().splitlines() if name and file.is_file() else []

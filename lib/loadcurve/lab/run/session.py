@@ -27,7 +27,7 @@ from loadcurve.lab.run.readiness import (
     LEAD_LOCAL_S,
     LEAD_REMOTE_S,
     check_port_free,
-    last_words,
+    last_line,
     wait_for_samples,
     wait_until_ready,
 )
@@ -199,13 +199,13 @@ class RunSession:
         fault = self.deployment.fault
         for name, (executor, started) in self.servers.items():
             if started.process.poll() is not None and not (fault and name in fault.ends):
-                code, words = started.process.returncode, last_words(executor, started.command.stderr)
+                code, words = started.process.returncode, last_line(executor, started.command.stderr)
                 return "failed", f"{tool_on_host(started.command)} ended during the run with exit code {code}{words}"
         for executor, load in done:
             if load.exit_code == 124:
                 return "failed", f"{tool_on_host(load)} was ended at its limit of {load.limit_s:g} s"
             if load.exit_code != 0:
-                detail = last_words(executor, load.stderr) or last_words(executor, load.stdout)
+                detail = last_line(executor, load.stderr) or last_line(executor, load.stdout)
                 return "failed", f"{tool_on_host(load)} ended with exit code {load.exit_code}{detail}"
         return "finished", ""
 

@@ -141,7 +141,7 @@ def _repeated(
     answers: list[Answer] = []
     for repeat in range(1, stop.most_repeats + 1):
         points = [(arm(study, point.variant, point.levels), point) for point in block(study, repeat, order, begun)]
-        left = [(name, point) for name, point in points if arms.setdefault(name, first).goes_on]
+        left = [(name, point) for name, point in points if arms.setdefault(name, first).continues]
         for i, (name, point) in enumerate(left):
             yield replace(point, order=begun + i)
             measured = feedback.measure(opened(folder / point.run_id), objective.quantile)
@@ -165,14 +165,14 @@ class _Arm:
     background: tuple[tuple[float, float], ...] = ()  # `Measured.background` of each run
 
     @property
-    def goes_on(self) -> bool:
+    def continues(self) -> bool:
         return isinstance(self.following, Trial) and self.unknown < _TRIES
 
     def result(self, last: bool) -> Result | None:
         """Return the result, or None while repeats continue; there is no mean if too few runs could be measured."""
         if isinstance(self.following, Result):
             return self.following
-        if self.goes_on and not last:
+        if self.continues and not last:
             return None
         measured = self.state.observations
         why = "too few runs could be measured: see why the others failed, and launch again"

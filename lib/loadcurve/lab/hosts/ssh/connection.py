@@ -27,7 +27,7 @@ from loadcurve.errors import LabError
 from loadcurve.files.runtime import runtime_folder
 from loadcurve.lab.hosts.process import pipe
 from loadcurve.lab.hosts.ssh.address import parse_url
-from loadcurve.lab.hosts.ssh.messages import last_words, login_hint, shown
+from loadcurve.lab.hosts.ssh.messages import last_line, login_hint, shown
 from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.hosts.tools import which
 
@@ -144,7 +144,7 @@ class Connection:
             except (TimeoutError, EOFError, BrokenPipeError, ValueError) as error:
                 end(session)
                 lost = self.lost(patience_s=1.0) if session.returncode == 255 else ""
-                raise LabError(lost or f"{self.url}: {last_words(_text(words)) or error or 'no answer'}") from None
+                raise LabError(lost or f"{self.url}: {last_line(_text(words)) or error or 'no answer'}") from None
             finally:
                 end(session)
 
@@ -166,7 +166,7 @@ class Connection:
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._master.wait(patience_s)
-            why = last_words(_text(self._words)[self._greeted :])
+            why = last_line(_text(self._words)[self._greeted :])
             return f"{self.url}: connection lost{': ' if why else ''}{why}"
         return ""
 
@@ -174,7 +174,7 @@ class Connection:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._master.wait(_END_LIMIT_S)
         text = _text(self._words)
-        last = last_words(text)
+        last = last_line(text)
         if self._master.returncode in (126, 127):
             return LabError(f"{self.url}: python3 must be there, got {last}")
         last = last or f"ssh ended with exit code {self._master.returncode}"

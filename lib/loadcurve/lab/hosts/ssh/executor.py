@@ -18,7 +18,7 @@ from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import INTERRUPTED, Started, ends, guarded, now
 from loadcurve.lab.hosts.ssh.connection import Connection, end
-from loadcurve.lab.hosts.ssh.messages import last_words
+from loadcurve.lab.hosts.ssh.messages import last_line
 from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.study import Command
@@ -260,7 +260,7 @@ class RemoteExecutor:
                 raise LabError(f"{self.host.name}: {lost}")
             answer = self.connection.ask({"verb": "end_of", "number": _number(started)})
             if "code" not in answer:
-                words = last_words((self.folder / started.command.stderr).read_text("utf-8", "replace"))
+                words = last_line((self.folder / started.command.stderr).read_text("utf-8", "replace"))
                 detail = f"; its last line: {words}" if words else ""
                 raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{detail}")
             code = int(answer["code"])

@@ -20,12 +20,12 @@ def shown(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text.strip())[:_LONGEST]
 
 
-def last_words(text: str) -> str:
+def last_line(text: str) -> str:
     r"""Return the last line that is not empty; for a session that the host refused, the line with the refusal.
 
     Examples
     --------
-    >>> last_words("Warning: this\nPermission denied (publickey).\r\n\n")
+    >>> last_line("Warning: this\nPermission denied (publickey).\r\n\n")
     'Permission denied (publickey).'
     """
     lines = [line for line in text.splitlines() if line.strip()]

@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 
 _KEY = "study/run_id"
-"""Column of the tables of `OfRuns` with the texts of `key_of`: making them takes longer than most rules."""
+"""Column of the tables of `RunTables` with the texts of `key_of`: making them takes longer than most rules."""
 
 
 def key_of(frame: pd.DataFrame) -> pd.Series:
@@ -110,14 +110,14 @@ def once(function: Callable[[Tables], T]) -> Callable[[Tables], T]:
     Examples
     --------
     >>> number_of = once(lambda tables: [len(tables["runs"])])
-    >>> tables = OfRuns({"runs": pd.DataFrame({"run_id": ["c1"]})})
+    >>> tables = RunTables({"runs": pd.DataFrame({"run_id": ["c1"]})})
     >>> number_of(tables) is number_of(tables)
     True
     """
 
     @wraps(function)
     def shared(tables: Tables) -> T:
-        if not isinstance(tables, OfRuns):
+        if not isinstance(tables, RunTables):
             return function(tables)
         if function not in tables.results:
             tables.results[function] = function(tables)
@@ -158,14 +158,14 @@ def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
     return own
 
 
-class OfRuns(Mapping[str, pd.DataFrame]):
+class RunTables(Mapping[str, pd.DataFrame]):
     """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it.
 
     Examples
     --------
     >>> cpu = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"], "cpu": "0"})
     >>> runs = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"]})
-    >>> OfRuns({"runs": runs, "cpu": cpu}, runs.head(1))["cpu"]["run_id"].tolist()
+    >>> RunTables({"runs": runs, "cpu": cpu}, runs.head(1))["cpu"]["run_id"].tolist()
     ['c1']
     """
 
@@ -173,14 +173,14 @@ class OfRuns(Mapping[str, pd.DataFrame]):
         self._tables = tables
         self._runs = tables["runs"] if runs is None else runs
         self._selected: dict[str, pd.DataFrame] = {"runs": self._runs}
-        self._parts: dict[bytes, OfRuns] = {}
+        self._parts: dict[bytes, RunTables] = {}
         self.results: dict[Callable[..., Any], Any] = {}
         self._having: dict[tuple[str, tuple[str, ...]], Mask] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._selected:
             table = self._tables[name]
-            whole = table if isinstance(self._tables, OfRuns) else merge_samples(name, table)
+            whole = table if isinstance(self._tables, RunTables) else merge_samples(name, table)
             self._selected[name] = self._select(whole)
         return self._selected[name]
 
@@ -200,12 +200,12 @@ class OfRuns(Mapping[str, pd.DataFrame]):
         """What names each row of ``runs`` in a finding: ``study``, ``run_id`` and ``source``."""
         return list(self._runs[["study", "run_id", "source"]].itertuples(index=False))
 
-    def part(self, rows: Mask) -> "OfRuns":
+    def part(self, rows: Mask) -> "RunTables":
         """Return the tables of some rows of ``runs``; rules that examine the same runs share them."""
         if rows.all():
             return self
         if rows.tobytes() not in self._parts:
-            self._parts[rows.tobytes()] = OfRuns(self, self._runs[rows])
+            self._parts[rows.tobytes()] = RunTables(self, self._runs[rows])
         return self._parts[rows.tobytes()]
 
     def having(self, table: str, columns: tuple[str, ...]) -> Mask:
@@ -233,12 +233,12 @@ class OfRuns(Mapping[str, pd.DataFrame]):
         return frame[frame[_KEY].isin(self.keys_of_runs)]
 
 
-def all_of(runs: pd.DataFrame) -> SimpleNamespace:
+def all_runs(runs: pd.DataFrame) -> SimpleNamespace:
     """Return what names all runs together in a finding: their study if they have one, and no run.
 
     Examples
     --------
-    >>> all_of(pd.DataFrame({"study": ["s", "s"], "run_id": ["c1", "c2"]})).study
+    >>> all_runs(pd.DataFrame({"study": ["s", "s"], "run_id": ["c1", "c2"]})).study
     's'
     """
     studies = runs["study"].dropna().unique() if "study" in runs else []

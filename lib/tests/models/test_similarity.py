@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from loadcurve.models import likeness_verdict, summarise_likeness
+from loadcurve.models import similarity_verdict, summarise_similarity
 
 LEVELS = [1, 8, 64]
 
@@ -30,15 +30,15 @@ RECORDED = curve(1000, 8000, 16000, repeats=2, scatter=0.3)  # repeats of one le
     ],
 )
 def test_the_shape_is_judged_by_the_scatter_of_the_record(ours, spread, same):
-    [row] = summarise_likeness(ours, RECORDED).itertuples()
+    [row] = summarise_similarity(ours, RECORDED).itertuples()
     assert (row.levels, row.same_shape) == (3, same)
     assert row.spread == pytest.approx(spread)
     assert row.limit == pytest.approx(1.3)
-    assert ("cpu has the same shape" if same else "cpu has another shape") in likeness_verdict(
-        summarise_likeness(ours, RECORDED)
+    assert ("cpu has the same shape" if same else "cpu has another shape") in similarity_verdict(
+        summarise_similarity(ours, RECORDED)
     )
 
 
 def test_one_common_level_is_no_shape():
-    found = summarise_likeness(curve(1, 2, 3).head(1), RECORDED)
-    assert found.empty and likeness_verdict(found).startswith("nothing was compared")
+    found = summarise_similarity(curve(1, 2, 3).head(1), RECORDED)
+    assert found.empty and similarity_verdict(found).startswith("nothing was compared")

@@ -9,7 +9,7 @@ from loadcurve.tables.curves import check_points
 _MIN_LIMIT = 1.1
 
 
-def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+def summarise_similarity(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     """Ratio of two curves over the loads that both have, and by how much it differs between loads.
 
     Parameters
@@ -34,7 +34,7 @@ def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     --------
     >>> reference = pd.DataFrame({"connections": [1, 1, 8, 8], "throughput_rps": [98.0, 102, 790, 810]})
     >>> runs = pd.DataFrame({"connections": [1, 8], "throughput_rps": [5.0, 400]}).assign(variant="cpu")
-    >>> likeness = summarise_likeness(runs, reference.assign(variant="cpu"))
+    >>> likeness = summarise_similarity(runs, reference.assign(variant="cpu"))
     >>> likeness.round(2).iloc[0].to_dict()  # doctest: +NORMALIZE_WHITESPACE
     {'variant': 'cpu', 'levels': 2, 'first_ratio': 0.05, 'least_ratio': 0.05, 'most_ratio': 0.5, 'spread': 10.0,
      'limit': 1.1, 'same_shape': False}
@@ -63,18 +63,18 @@ def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     return pd.DataFrame(rows, columns=names)
 
 
-def likeness_verdict(likeness: pd.DataFrame) -> str:
+def similarity_verdict(likeness: pd.DataFrame) -> str:
     """Say which curves have the shape of the reference and which do not, with the numbers.
 
     Parameters
     ----------
     likeness : pandas.DataFrame
-        As `summarise_likeness` gives it.
+        As `summarise_similarity` gives it.
 
     Examples
     --------
     >>> row = {"variant": "cpu", "least_ratio": 0.05, "most_ratio": 0.5, "spread": 10.0, "limit": 1.1}
-    >>> print(likeness_verdict(pd.DataFrame([row | {"same_shape": False}])))  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(similarity_verdict(pd.DataFrame([row | {"same_shape": False}])))  # doctest: +NORMALIZE_WHITESPACE
     cpu has another shape: 0.05 to 0.5 times the recorded throughput, a factor of 10 between levels; recorded repeats of
     one level differ by a factor of up to 1.1
     """
