@@ -40,9 +40,9 @@ def test_other_errors_keep_their_traceback(kernel):
 
 def test_a_handler_of_the_user_is_kept(kernel):
     kernel.run("def mine(shell, *error, tb_offset=None): print('mine')")
-    kernel.run("get_ipython().set_custom_exc((Exception,), mine)\nloadcurve.jupyter.show_errors_in_one_line()")
+    kernel.run("get_ipython().set_custom_exc((Exception,), mine)\nloadcurve.runtime.jupyter.show_errors_in_one_line()")
     assert kernel.run("loadcurve.parse('')").stdout == "mine\n"
-    kernel.run("get_ipython().set_custom_exc((), None)\nloadcurve.jupyter.show_errors_in_one_line()")
+    kernel.run("get_ipython().set_custom_exc((), None)\nloadcurve.runtime.jupyter.show_errors_in_one_line()")
     assert kernel.run("loadcurve.parse('')").traceback[0].endswith(" (%tb shows the traceback)")
 
 
