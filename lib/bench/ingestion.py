@@ -121,7 +121,7 @@ def ab_requests(folder: Path) -> None:
     """Ten million rows of ``ab -g``, and the same file by bare pyarrow.csv."""
     from pyarrow import csv as arrow_csv
 
-    from loadcurve.ingest.hints import Hints
+    from loadcurve.ingest.files import Hints
     from loadcurve.reading import read_file
 
     n = 10_000_000

@@ -9,7 +9,7 @@ import pytest
 
 from loadcurve.files import atomic
 from loadcurve.ingest import store, table_parts
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.reading import export, read_each
 
 # Two reports are written, then the writer is killed as it asks for the third.
@@ -18,7 +18,7 @@ import os, signal, sys
 from pathlib import Path
 from loadcurve.reading import export
 from loadcurve.ingest import table_parts
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
 
 table_parts._SLICE = 1  # each report is written at once

@@ -12,7 +12,7 @@ from loadcurve import read_published
 from loadcurve.audit import NO_CLAIM, VERDICTS, judge_experiments
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files import paths
-from loadcurve.ingest.experiments import read_experiments
+from loadcurve.ingest.published import read_experiments
 from loadcurve.notebooks.captions import read_captions
 from loadcurve.stats import Estimate
 

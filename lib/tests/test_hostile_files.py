@@ -22,8 +22,7 @@ from one_test import in_one_test
 import loadcurve
 from loadcurve.batch.given import check_parameters
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.files import list_files, parse_bytes
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints, list_files, parse_bytes
 from loadcurve.reading import read_each, read_named
 
 DATA = Path(__file__).parent / "data"

@@ -11,7 +11,7 @@ from conftest import copy_runs
 import loadcurve
 from loadcurve.audit import audit
 from loadcurve.errors import LoadcurveError
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.ingest.store import read_table, read_warnings
 from loadcurve.reading import read_each
 from loadcurve.study.archive import opened

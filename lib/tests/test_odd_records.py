@@ -10,8 +10,8 @@ from conftest import copy_runs
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.ingest.record_checks import check_factors, edits_of
 from loadcurve.ingest.run_columns import complete, tables_of
+from loadcurve.ingest.run_files import check_factors, edits_of
 from loadcurve.ingest.store import ingest, read_machine
 from loadcurve.lab.run.resume import check_same_machine
 from loadcurve.study.archive import opened

@@ -21,13 +21,12 @@ from loadcurve.audit import audit
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.ingest import on_disk, raw_folder
-from loadcurve.ingest.file_hosts import name_hosts, with_host
-from loadcurve.ingest.given_factors import GivenFactors
+from loadcurve.ingest.fact_columns import GivenFactors
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.raw_folder import read_raw_folder
-from loadcurve.ingest.run_facts import parse_factor
-from loadcurve.ingest.run_names import name_runs
+from loadcurve.ingest.run_facts import name_runs, parse_factor
+from loadcurve.ingest.run_labels import name_hosts, with_host
 from loadcurve.ingest.run_times import assign
 from loadcurve.lab.monitors import sadf
 from loadcurve.runtime import many_files

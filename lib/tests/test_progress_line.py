@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
 from loadcurve.runtime import progress
 from loadcurve.runtime.progress import Progress, hidden

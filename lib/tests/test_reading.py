@@ -22,7 +22,7 @@ from one_test import in_one_test
 import loadcurve
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.reading import read_each
 from loadcurve.reading.export import write_tables

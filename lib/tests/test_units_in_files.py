@@ -14,7 +14,7 @@ import pytest
 import loadcurve
 from loadcurve import read_table, tables
 from loadcurve.errors import LoadcurveError
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
 from loadcurve.reading.export import write_tables
 

@@ -16,7 +16,7 @@ from conftest import copy_runs
 
 import loadcurve
 from loadcurve.errors import ParseError
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
 from loadcurve.runtime import many_files
 from loadcurve.runtime.progress import Progress

@@ -20,7 +20,7 @@
 | `gate`      | limits on a ratio with which a build passes or fails |
 | `matching`  | which curves and loads of several measurements are compared |
 | `settings`  | labels of settings, and what a setting changes |
-| `history`   | one metric over dates, and where it changed; `steps`: its levels |
+| `history`   | one metric over dates, and where it changed |
 | `bottlenecks` | the bottleneck report as a table, and its conclusion |
 | `cells`     | levels and results as texts with units |
 | `sentences` | captions and alt texts of figures (a package) |

@@ -22,7 +22,7 @@ from loadcurve.audit.settings import default_settings
 from loadcurve.audit.verdict import finding_sentences, unchecked_count
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError, check_type
-from loadcurve.ingest.given_factors import Factors
+from loadcurve.ingest.fact_columns import Factors
 from loadcurve.ingest.grouping import other_facts
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_file import NOT_ATTACHED

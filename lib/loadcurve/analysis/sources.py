@@ -8,8 +8,8 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
-from loadcurve.ingest.given_factors import Factors, GivenFactors
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.fact_columns import Factors, GivenFactors
+from loadcurve.ingest.files import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile

@@ -206,7 +206,7 @@ def judge_experiments(
     Parameters
     ----------
     stated : pandas.DataFrame
-        One row for each experiment, as `loadcurve.ingest.experiments.read_experiments` returns them.
+        One row for each experiment, as `loadcurve.ingest.published.read_experiments` returns them.
     verdicts : mapping of str to str
         Verdict on each claim of the report by its name: the column ``verdict`` of `judge_claims`.
     quantities : mapping of str to float, str or Estimate

@@ -1,8 +1,8 @@
 """Notebooks by papermill: one of them, or many with a grid of parameters, here or on a Dask cluster.
 
 ``given`` checks values against the declarations of a notebook, ``execution`` executes one in a kernel, ``notebook``
-puts its outputs into place, ``grid`` lists the jobs of a batch, ``resume`` says which of them are complete, ``runner``
-runs the others in threads (``here``) or on a cluster (``cluster``), ``values`` and ``index`` describe all outputs.
+puts its outputs into place, ``grid`` lists the jobs of a batch, ``runner`` finds those that are not complete and
+runs them in threads (``here``) or on a cluster (``cluster``), ``values`` and ``index`` describe all outputs.
 """
 
 from loadcurve.batch.execution import NotebookError

@@ -10,7 +10,7 @@ from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, 
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
-    from loadcurve.ingest.given_factors import Factors
+    from loadcurve.ingest.fact_columns import Factors
 
 
 def analyse(

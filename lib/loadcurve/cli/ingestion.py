@@ -24,8 +24,8 @@ from loadcurve.cli.options import (
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
-    from loadcurve.ingest.given_factors import GivenFactors
-    from loadcurve.ingest.hints import Hints
+    from loadcurve.ingest.fact_columns import GivenFactors
+    from loadcurve.ingest.files import Hints
     from loadcurve.reading import Reading
 
 
@@ -75,7 +75,7 @@ def ingest(
 
     Example: loadcurve ingest results/ --format parquet -o tables
     """
-    from loadcurve.ingest.hints import Hints
+    from loadcurve.ingest.files import Hints
     from loadcurve.reading import export
     from loadcurve.runtime.progress import hidden
 

@@ -11,7 +11,7 @@ from loadcurve.errors import LoadcurveError, ValueRuleError, in_one_line
 from loadcurve.units import parse_number
 
 if TYPE_CHECKING:
-    from loadcurve.ingest.given_factors import GivenFactors
+    from loadcurve.ingest.fact_columns import GivenFactors
 
 Patterns = Annotated[
     list[str] | None,
@@ -60,7 +60,7 @@ Jobs = Annotated[
 
 def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[str] | None = None) -> "GivenFactors":
     """Return what the options say about the runs."""
-    from loadcurve.ingest.given_factors import GivenFactors
+    from loadcurve.ingest.fact_columns import GivenFactors
     from loadcurve.ingest.run_facts import parse_factor
 
     named = dict(parse_factor(text) for text in patterns or ())

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise, is_prose
 from loadcurve.ingest.parsed import Parsed, Rows
-from loadcurve.ingest.report_text import UnknownLines, nothing_in
+from loadcurve.ingest.report_text import UnknownLines, is_noise, is_prose, nothing_in
 
 _SHOWN = 60  # characters of a line that a warning quotes
 

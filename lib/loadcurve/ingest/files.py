@@ -4,19 +4,37 @@ import functools
 import os
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.files.paths import ARCHIVE, below, is_packed, leads_out_of
 from loadcurve.ingest.clean import decode
-from loadcurve.ingest.hints import Hints
-from loadcurve.ingest.packed import check_no_archive, unpack
+from loadcurve.ingest.packed import MAX_BYTES, check_no_archive, read_stream, unpack
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_header import is_sa
 from loadcurve.study.archive import opened
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Options of `loadcurve ingest` about its files."""
+
+    tool: str | None = None  # `TOOL` or `TOOL:VARIANT`; found from each text when it is None
+    timezone: str = "UTC"  # IANA name of the zone of local times in the texts
+    # Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
+    log_format: str = ""
+    max_bytes: int = MAX_BYTES  # Largest text of a file, unpacked
+    follow: bool = False  # Whether links are read that lead out of a folder
+
+    def __post_init__(self) -> None:
+        if self.timezone != "UTC":
+            from loadcurve.ingest.sysstat.clock import zone_named
+
+            zone_named(self.timezone)
+
 
 _NAMED = 3  # links, and kinds of files, that a message names
 _ASSETS = (

@@ -12,9 +12,17 @@ from loadcurve import tables
 from loadcurve.errors import ParseError, original, printable
 from loadcurve.files.paths import leads_out_of, shown
 from loadcurve.ingest.files import files_of
-from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
-from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
+from loadcurve.ingest.run_files import (
+    Parts,
+    check_factors,
+    check_files,
+    check_fingerprint,
+    edits_of,
+    is_report,
+    read_finished,
+    wrong,
+)
 from loadcurve.ingest.streams import parse_each
 from loadcurve.study import Run, Study
 from loadcurve.study.archive import opened

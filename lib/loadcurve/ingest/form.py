@@ -1,8 +1,15 @@
 """One form of a tool's output: which tool prints it, how it is recognised, which function reads it.
 
-One check for the tables of every load generator, whatever tool and form: a report that was edited, damaged or printed
-by a tool with a defect is kept and warned of.  wrk2 does print means over the maximum.  Only response times where there
-was no response are left out: tools print 0 for them, or the time until a connection failed.
+Three rules hold for all tools and forms:
+
+- Before any parser reads a number, ``1,234,567``, ``1'234'567`` and ``1_234_567``, perhaps with decimals, lose their
+  thousands separators, with a warning.  Left as they are: ``0,035`` and ``98,51`` (decimal commas), ``1.234`` (a
+  decimal point) and digits inside a longer word, such as an address or a URL.
+- A killed collector, a full disk or a copied terminal leave only the first part of a text.  The parser reads that part
+  correctly, but the missing part must not look as if the tool had printed nothing there (`Ending`).
+- A report of a load generator that was edited, damaged or printed by a tool with a defect is kept and warned of; wrk2
+  does print means over the maximum.  Only response times where there was no response are left out: tools print 0 for
+  them, or the time until a connection failed.
 """
 
 import math
@@ -13,10 +20,135 @@ from functools import cached_property
 from importlib import import_module
 from inspect import signature
 
-from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
 from loadcurve.ingest.parsed import Parsed, Tables
-from loadcurve.ingest.separators import without_separators
 from loadcurve.units import format_quantity
+
+# One pattern for each separator, which it begins with: a search for one character is many times faster than others.
+_SOME = {separator: re.compile(rf"{separator}(?<=[0-9].)[0-9]{{3}}") for separator in ",'’_"}
+_GROUPED = re.compile(
+    r"(?<![^\s(])((?:[A-Za-z][A-Za-z_/-]{0,30}[=:])?)"  # bytes=, (Connect:
+    r"([1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:['’][0-9]{3})+|(?:_[0-9]{3})+)(?:\.[0-9]+)?)"
+    r"(?=(?:[A-Za-zµμ%]{1,6}(?:/s)?)?[),;:]?(?:\s|$))"
+)
+_NAMED = 3  # lines that are named; the others are counted
+
+
+def without_separators(text: str) -> tuple[str, list[str]]:
+    r"""Return a text whose numbers have no thousands separators, and a warning where they had.
+
+    Examples
+    --------
+    >>> text, warnings = without_separators("Active connections: 1,234 \nrtt:0,035 http://h/1,234 packets=5'678")
+    >>> text
+    'Active connections: 1234 \nrtt:0,035 http://h/1,234 packets=5678'
+    >>> warnings
+    ["line 1: thousands separators are taken off, as in '1,234'; also in line 2"]
+    """
+    if not _has_some(text):
+        return text, []
+    lines = text.split("\n")
+    first, changed = "", []
+    for at, line in enumerate(lines):
+        if not _has_some(line):
+            continue
+        if found := _GROUPED.search(line):
+            first = first or found[2]
+            changed.append(at + 1)
+            lines[at] = _GROUPED.sub(lambda match: match[1] + re.sub("[,'’_]", "", match[2]), line)
+    if not changed:
+        return text, []
+    more = ", ".join(map(str, changed[1 : _NAMED + 1]))
+    others = len(changed) - 1 - _NAMED
+    also = f"; also in line{'s' * (len(changed) > 2)} {more}" if more else ""
+    also += f" and {others} more" if others > 0 else ""
+    return "\n".join(lines), [f"line {changed[0]}: thousands separators are taken off, as in {first!r}{also}"]
+
+
+def _has_some(text: str) -> bool:
+    """Whether a digit, a separator and three digits follow each other anywhere."""
+    return any(separator in text and pattern.search(text) for separator, pattern in _SOME.items())
+
+
+_TAIL = 1 << 18  # characters; no report is as long
+_LONGEST = 4000  # characters of a last line that are looked at
+# May follow the output without a newline: the end of a Markdown block, the next prompt.
+AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
+
+
+@dataclass(frozen=True)
+class Ending:
+    r"""How a whole text of a form ends."""
+
+    # Pattern of the last line of a whole text, without blanks at its ends: a last line that matches is whole even
+    # without a newline.  Empty where any last line may continue, such as one that ends in a whole number.
+    line: str = ""
+    # Pattern of a line that every whole report has as, or after, its last line with numbers; empty where the form has
+    # none.
+    section: str = ""
+    after: str = ""  # Pattern of a line before it from which on the report is known to be one that has this section
+    name: str = ""  # Name of the section in a warning
+
+
+# Most forms: every line of a whole text ends with a newline, and nothing else is known.
+NEWLINE = Ending()
+# The parser refuses a document that is cut inside a bracket.
+JSON = Ending(r".*[}\]]")
+# The tools of sysstat print two decimals; a parser finds a row with too few columns by itself.
+TWO_DECIMALS = Ending(r".*[0-9][.,][0-9]{2}")
+
+
+def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
+    r"""Return a warning that a text may be cut; empty where it is known to be whole, or `warnings` already says so.
+
+    Examples
+    --------
+    >>> wrk = Ending(r"Transfer/sec:.*B", r"Transfer/sec:", r"Requests/sec:", "'Transfer/sec:'")
+    >>> warning_of("Requests/sec:  9.00\nTransfer/sec:  1.2", wrk, ())
+    "line 2: the text ends inside a line, so what follows may be missing: 'Transfer/sec:  1.2'"
+    >>> warning_of("Requests/sec:  9.00\nTransfer/sec:  1.25KB", wrk, ())
+    ''
+    >>> warning_of("Requests/sec:  9.00\n", wrk, ())
+    "line 2: the text ends before 'Transfer/sec:', so it may be cut"
+    """
+    if any("the text ends" in warning or "cut off" in warning for warning in warnings):
+        return ""
+    if not text.endswith("\n") and text and not _is_whole(last := _last_line(text), ending):
+        number = text.count("\n") + 1
+        return f"line {number}: the text ends inside a line, so what follows may be missing: {last.strip()[-60:]!r}"
+    if not ending.section:
+        return ""
+    tail = text[-_TAIL:]
+    begun = _last(ending.after, tail)
+    if begun < 0 or _last(ending.section, tail) > begun:
+        return ""
+    return f"line {text.count(chr(10)) + 1}: the text ends before {ending.name}, so it may be cut"
+
+
+def _last_line(text: str) -> str:
+    """Return the last line, or the one before where the last one is blank."""
+    end = len(text)
+    while True:
+        start = text.rfind("\n", 0, end) + 1
+        if start == 0 or text[start:end].strip():
+            return text[start:end]
+        end = start - 1
+
+
+def _is_whole(last: str, ending: Ending) -> bool:
+    if len(last) > _LONGEST:
+        last = last[-_LONGEST:]
+    if AFTERWARDS.fullmatch(last):
+        return True
+    return bool(ending.line) and re.fullmatch(rf"[ \t]*+(?:{ending.line})[ \t]*", last) is not None
+
+
+def _last(pattern: str, text: str) -> int:
+    """Index of the last line that begins with a pattern, after blanks; -1 where there is none."""
+    found = -1
+    for match in re.finditer(rf"^[^\S\n]*+(?:{pattern})", text, re.MULTILINE):
+        found = match.start()
+    return found
+
 
 # Numbers of one report are rounded apart: wrk's two decimals are within 0.6 % (`units`), HdrHistogram's bins 0.1 %.
 _ROUNDED = 0.01
@@ -174,7 +306,7 @@ class Form:
     # How a whole text ends; by default its last line ends with a newline, which is all that is known.
     ending: Ending = NEWLINE
     # Whether its parser converts whole columns at once, so that a text may be larger than others
-    # (`loadcurve.ingest.size`).
+    # (`loadcurve.ingest.packed`).
     large: bool = False
     # Tables with totals over the rows of the text, which the parser computes or the tool prints again and again: a text
     # that is cut between two rows has smaller totals.

@@ -1,20 +1,77 @@
 """Tables that others published: `data/published/<source>/<table>.csv`; `source.yml` cites the source.
 
-It also says which columns are text: their meaning begins with ``text,``.  All others hold numbers, so that a garbled
-cell is found even where it is the only one of its column.
+`source.yml` also says which columns are text: their meaning begins with ``text,``.  All others hold numbers, so that a
+garbled cell is found even where it is the only one of its column.
 """
 
 import csv
 import io
 import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 import pandas as pd
+from pydantic import ConfigDict
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files import paths
-from loadcurve.files.document import read_text
+from loadcurve.files.checked import built
+from loadcurve.files.document import Document, read_text
+from loadcurve.files.paths import check_own_file
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.ingest.reads import record_reads, studies_read
+from loadcurve.study.section import Section, with_keys
+from loadcurve.tables.schemas import SCHEMAS
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+@with_keys({name: (dict[str, str | float], f"Columns of the table {name}.") for name in SCHEMAS})
+class Declaration(Section):
+    """An entry of ``declared``; `loadcurve.reading.published` describes its keys."""
+
+    run_id: str
+    rows_of: str = ""
+    only: dict[str, tuple[str | float, ...]] = field(default_factory=dict)
+    raw: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source(Section):
+    """The keys of a `source.yml` that are evaluated; others describe the report to its reader."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="ignore", strict=True)
+
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)
+    declared: tuple[Declaration, ...] = ()
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        wrong = [name for name in self.tables if not _NAME.fullmatch(name)]
+        yield from (ValueRuleError("tables", "named with letters, digits, _ and -", name) for name in wrong)
+
+
+def read_source(folder: Path) -> tuple[Source, Document]:
+    """Read and check the `source.yml` of a folder."""
+    path = check_own_file(folder / "source.yml")
+    record_reads([path])
+    return _checked(read_text(path), path)
+
+
+@lru_cache(maxsize=16)
+def _checked(text: str, path: Path) -> tuple[Source, Document]:
+    document = parse_yaml(text, path)
+    source, faults = built(Source, document)
+    refuse(faults, path)
+    for i, one in enumerate(source.declared):
+        if one.rows_of and one.rows_of not in source.tables:
+            known = f"one of the tables {', '.join(source.tables) or '(none)'}"
+            raise document.fault(("declared", i, "rows_of"), known, one.rows_of)
+    return source, document
 
 
 def read_published(source: str, table: str) -> pd.DataFrame:
@@ -46,8 +103,6 @@ def read_published(source: str, table: str) -> pd.DataFrame:
 
 def read_table(folder: Path, table: str) -> pd.DataFrame:
     """Read one table of a folder with a `source.yml`, as `read_published` does."""
-    from loadcurve.ingest.source_file import read_source  # here, because most files and folders do not need it
-
     declared = read_source(folder)[0].tables
     if table not in declared:
         raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
@@ -115,8 +170,6 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
     >>> read_published_entries("scaling_curves", "curves")["id"][0]
     'spec_sdm91'
     """
-    from loadcurve.ingest.source_file import read_source
-
     document = read_source(source_folder(source))[1]
     lists = {key: value for key, value in document.values.items() if isinstance(value, list)}  # noqa: PD011
     if name not in lists:
@@ -142,3 +195,36 @@ def _numbers(name: str, cells: list[str], where: str) -> pd.Series:
         if cell and not math.isfinite(number):
             raise ParseError(line, f"a number as {name}", cell, where)
     return numbers
+
+
+_NEVER_EMPTY = ("experiment", "title", "study")
+
+
+def read_experiments(source: str) -> pd.DataFrame:
+    """Read the experiments of a published report, all text, and check each row.
+
+    Examples
+    --------
+    >>> read_experiments("nginx_10gbe")["study"][0]
+    'nginx_saturating_size'
+    """
+    stated = read_published(source, "experiments")
+    known = set(read_published(source, "claims")["name"])
+    where = paths.shown(source_folder(source) / "experiments.csv")
+    for line, row in enumerate(stated.to_dict("records"), start=2):
+        for expected, got in _faults(row, known):
+            raise ParseError(line, expected, got, where)
+    repeated = stated["experiment"].duplicated()
+    if repeated.any():
+        raise ParseError(
+            int(repeated.idxmax()) + 2, "an experiment once", stated["experiment"][repeated.idxmax()], where
+        )
+    return stated
+
+
+def _faults(row: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what was expected and what was got for each broken rule of a row."""
+    yield from ((f"a text as {name}", row[name].strip()) for name in _NEVER_EMPTY if not row[name].strip())
+    yield from (("a name of claims.csv", name) for name in row["claims"].split() if name not in known)
+    if row["measured"]:
+        yield from ((f"{name} beside what was measured", "") for name in ("evidence", "figure") if not row[name])

@@ -6,8 +6,7 @@ The first of the forms whose signatures match at one place reads what follows.  
 
 from functools import cache
 
-from loadcurve.ingest.ending import JSON, TWO_DECIMALS, Ending
-from loadcurve.ingest.form import Form
+from loadcurve.ingest.form import JSON, TWO_DECIMALS, Ending, Form
 
 _WRK_SIGNATURE = (
     r"Running \S+ test @",
@@ -70,7 +69,7 @@ FORMS: tuple[Form, ...] = (
         after=r"Time taken for tests:|<table",
         name="the percentiles (ab prints none with -d, or of one request)",
     )),
-    Form("ab", "percentiles", "load.ab_percentiles:parse_ab_percentiles", (
+    Form("ab", "percentiles", "load.ab_requests:parse_ab_percentiles", (
         r"Percentage served ?, ?Time in ms[ \t]*$",
     ), commas=True, ending=Ending(r"(?:99|100),[0-9]+\.[0-9]{3}")),
     Form("ab", "requests", "load.ab_requests:parse_ab_requests", (
@@ -108,7 +107,7 @@ FORMS: tuple[Form, ...] = (
         after=r"-{4} Global Inf",
         name="the rule ====",
     )),
-    Form("gatling", "stats", "load.gatling_json:parse_gatling_stats", (
+    Form("gatling", "stats", "load.gatling:parse_gatling_stats", (
         r'\A\s*\{(?=[\s\S]{0,2000}?"numberOfRequests"\s*:\s*\{)(?=[\s\S]{0,2000}?"minResponseTime")',
     ), ending=JSON),
     Form("gatling", "log", "load.gatling_log:parse_gatling_log", (
@@ -160,7 +159,7 @@ FORMS: tuple[Form, ...] = (
         r"Creating summariser <",
         r"Error in NonGUIDriver ",
     ), totals=("runs",)),
-    Form("jmeter", "statistics", "load.jmeter_json:parse_jmeter_statistics", (
+    Form("jmeter", "statistics", "load.jmeter:parse_jmeter_statistics", (
         r'\A\s*\{(?=[\s\S]{0,2000}?"sampleCount")(?=[\s\S]{0,4000}?"pct1ResTime")',
     ), ending=JSON),
     Form("jmeter", "jtl", "load.jmeter_jtl:parse_jtl", (
@@ -171,7 +170,7 @@ FORMS: tuple[Form, ...] = (
         r"\A\s*(?:[0-9]{13}|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,6})?"
         r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)[,;\t|^:][0-9]{1,12}[,;\t|^:][^\n]*[,;\t|^:](?:true|false)[,;\t|^:]",
     ), commas=True, large=True, totals=_OF_REQUESTS),
-    Form("jmeter", "jtl-xml", "load.jmeter_xml:parse_jtl_xml", (
+    Form("jmeter", "jtl-xml", "load.jmeter_jtl:parse_jtl_xml", (
         r"\A(?:[^<\n]{0,200}\n){0,5}\s*(?:<\?xml[^>]{0,200}\?>\s*)?<testResults",
     ), commas=True, ending=Ending(r"</testResults>"), totals=_OF_REQUESTS),
     Form("k6", "", "load.k6:parse_k6", (
@@ -303,7 +302,7 @@ FORMS: tuple[Form, ...] = (
         r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")",
     ), ending=JSON),
     # The metric of a row, such as rxpck/s, looks like a heading of sar.
-    Form("sadf", "p", "sysstat.sadf_p:parse_sadf_p", (
+    Form("sadf", "p", "sysstat.sadf:parse_sadf_p", (
         r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?"
         r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
     ), ending=TWO_DECIMALS),

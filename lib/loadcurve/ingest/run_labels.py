@@ -1,15 +1,20 @@
 """Rows of files with the run of each, and the time since the start of this run.
 
 What a placement holds suffices, so any process that sees the files can label them.
+
+A text of one machine leaves its rows without a host, because most folders hold files of one machine only.  Rows of
+`sadf`, and so of binary files of `sar -o`, name theirs: beside them, texts of the same machine do too.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loadcurve.ingest.file_hosts import with_host
 from loadcurve.ingest.merge import join, label
-from loadcurve.ingest.raw_file import Note, Placement
+from loadcurve.ingest.on_disk import OnDisk, names_host
+from loadcurve.ingest.raw_file import Note, Placement, RawFile
+from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +23,70 @@ if TYPE_CHECKING:
     from loadcurve.ingest.merge import Table
 
     Waiting = tuple[Table, np.ndarray, np.ndarray, str]
+
+
+def name_hosts(files: Iterable[RawFile]) -> list[RawFile]:
+    """Return the files, each with the host of its heading if the files are of several hosts or rows name one.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> from loadcurve.ingest.parsed import Tables
+    >>> def sar(host):
+    ...     path = PurePosixPath(f"{host}.txt")
+    ...     return RawFile(path, path.name, Tables({"hosts": [{"host": host}], "tcp": [{"segments_sent_pps": 9.0}]}))
+    >>> [file.host for file in name_hosts([sar("web1"), sar("load1")])]
+    ['web1', 'load1']
+    >>> [file.host for file in name_hosts([sar("web1")])]
+    ['']
+    """
+    kept = list(files)
+    names = [_host_of(file) for file in kept]
+    if len(set(names) - {""}) < 2 and not any(map(_names_host, kept)):
+        return kept
+    return [
+        replace(file, host=name) if name and not file.host else file for file, name in zip(kept, names, strict=True)
+    ]
+
+
+def _names_host(file: RawFile) -> bool:
+    """Return whether a row of a file, other than its heading, names a host."""
+    others = [name for name in file.tables if name not in ("hosts", "runs")]
+    if isinstance(file.tables, OnDisk):
+        return bool(file.host or file.tables.hosted.intersection(others))
+    return bool(file.host) or any(names_host(file.tables.rows(name)) for name in others)
+
+
+def with_host(file: RawFile, name: str, rows: "Table") -> "Table":
+    """Return rows of a table of a file, with the file's host where none of them names one.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> from loadcurve.ingest.parsed import Tables
+    >>> file = RawFile(PurePosixPath("a"), "a", Tables({"tcp": [{"listen_drops": 9}]}), host="web1")
+    >>> with_host(file, "tcp", file.tables.rows("tcp"))
+    [{'host': 'web1', 'listen_drops': 9}]
+    """
+    if not file.host or name not in SCHEMAS or "host" not in SCHEMAS[name].columns:
+        return rows
+    if isinstance(rows, Sequence):
+        return label(rows, host=file.host)  # rows that name a host keep it
+    tables = file.tables
+    hosted = tables.hosted if isinstance(tables, OnDisk) else frozenset[str]()
+    has_hosts = name in hosted if hasattr(rows, "schema") else names_host(rows)  # a piece of a large table, or all rows
+    return rows if has_hosts else label(rows, host=file.host)
+
+
+def _host_of(file: RawFile) -> str:
+    """Return the only host of a file: the given one, or that of its headings; empty if they name none or several."""
+    if "hosts" not in file.tables:
+        return ""
+    rows = file.tables.rows("hosts")
+    values = [row.get("host") for row in rows] if isinstance(rows, Sequence) else list(rows.get("host", ()))
+    found = {value for value in values if isinstance(value, str)} or {file.host} - {""}
+    return found.pop() if len(found) == 1 else ""
+
 
 _TOGETHER = 20_000  # rows of small tables that are labelled together
 
@@ -73,7 +142,7 @@ def _by_times(
     import numpy as np  # with pandas, which reports do not need
     import pandas as pd
 
-    from loadcurve.ingest.row_times import elapsed
+    from loadcurve.ingest.on_disk import elapsed
     from loadcurve.ingest.run_times import runs_of_rows
 
     file = placement.file
@@ -108,7 +177,7 @@ def _joined(name: str, parts: "Sequence[Waiting]") -> "pd.DataFrame":
     import numpy as np
     import pandas as pd
 
-    from loadcurve.ingest.row_times import elapsed
+    from loadcurve.ingest.on_disk import elapsed
 
     tables, runs, began, sources = zip(*parts, strict=True)
     rows = join(tables)

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import printable
-from loadcurve.ingest.on_disk import OnDisk
+from loadcurve.ingest.on_disk import OnDisk, span_of, times_of
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import NOT_ATTACHED, Matched, Note, Placement, RawFile
-from loadcurve.ingest.row_times import span_of, times_of
 
 if TYPE_CHECKING:
     pass

@@ -1,6 +1,7 @@
 """Recognise which tool printed a text, by the text alone, never by the file's name.
 
-Such as the output of ``date; echo "== c=64 run 2 =="; wrk …``.
+The start and the name of a run whose report prints none come from lines that a script wrote around it, such as those of
+``date; echo "== c=64 run 2 =="; wrk …``.
 """
 
 import os
@@ -11,14 +12,12 @@ from datetime import UTC, datetime
 
 from loadcurve.errors import LoadcurveError, ParseError, check_type
 from loadcurve.ingest.clean import clean, pattern_of, rejoined, strip_prefix, without_markup
-from loadcurve.ingest.form import Form
+from loadcurve.ingest.form import Form, without_separators
 from loadcurve.ingest.load_options import add_options
 from loadcurve.ingest.merge import merge, without_fragments
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.registry import FORMS, forms_of
-from loadcurve.ingest.report_text import nothing_in
-from loadcurve.ingest.separators import without_separators
+from loadcurve.ingest.report_text import is_noise, nothing_in
 from loadcurve.ingest.signatures import form_starts, prefixes
 
 _MOST = 1_000_000  # characters; a report of a load generator is short

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.files import content, parse_bytes
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints, content, parse_bytes
 from loadcurve.ingest.on_disk import stored
 from loadcurve.ingest.parsed import Parsed, Tables
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from loadcurve.errors import LoadcurveError, ParseError, original, printable
 from loadcurve.files.paths import below, is_own_file
 from loadcurve.files.runtime import temporary_folder
-from loadcurve.ingest.files import describe_assets, describe_links, is_folder, list_files
-from loadcurve.ingest.given_factors import Factors, GivenFactors
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.fact_columns import Factors, GivenFactors
+from loadcurve.ingest.files import Hints, describe_assets, describe_links, is_folder, list_files
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each

@@ -9,14 +9,13 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
 from loadcurve.files.paths import data_name, is_own_file, is_plain
 from loadcurve.files.remote import is_url, local_copy
-from loadcurve.ingest.files import content, describe_links, files_of, is_folder, list_files, parse_bytes
-from loadcurve.ingest.given_factors import Factors, GivenFactors
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.fact_columns import Factors, GivenFactors
+from loadcurve.ingest.files import Hints, content, describe_links, files_of, is_folder, list_files, parse_bytes
 from loadcurve.ingest.merge import join
+from loadcurve.ingest.packed import MAX_BYTES, read_stream
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.reading.reading import SOURCE, Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, own_runs, read_runs_csv

@@ -25,8 +25,7 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, check_type, printable
 from loadcurve.files.document import Document, Place
 from loadcurve.files.paths import check_own_file, data_name
-from loadcurve.ingest.files import content, parse_bytes
-from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.files import Hints, content, parse_bytes
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
@@ -36,7 +35,7 @@ from loadcurve.reading.recordings import recording_text
 from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    from loadcurve.ingest.source_file import Declaration, Source
+    from loadcurve.ingest.published import Declaration, Source
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 # A report has a few hundred rows; a few lines could ask for each row of a table many thousand times.
@@ -71,7 +70,7 @@ def read_published_tables(folder: str | Path) -> Parsed:
     folder = Path(folder)
     if not (folder / SOURCE).exists():
         folder = source_folder(str(folder))
-    from loadcurve.ingest.source_file import read_source  # here, because most files and folders do not need it
+    from loadcurve.ingest.published import read_source  # here, because most files and folders do not need it
 
     source, document = read_source(folder)
     studies_read.add(data_name(folder))

@@ -10,8 +10,7 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, check_type, printable
-from loadcurve.ingest.column_names import base_column, meant_column
-from loadcurve.ingest.fact_columns import broken_rule
+from loadcurve.ingest.fact_columns import base_column, broken_rule, meant_column
 from loadcurve.ingest.files import content
 from loadcurve.ingest.parsed import Parsed
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ending import AFTERWARDS
 from loadcurve.ingest.files import parse_bytes
+from loadcurve.ingest.form import AFTERWARDS
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sniff import sniff

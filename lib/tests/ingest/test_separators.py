@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from loadcurve.ingest.clean import clean
+from loadcurve.ingest.form import without_separators
 from loadcurve.ingest.registry import FORMS, form_of
-from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.sniff import parse, sniff
 
 DATA = Path(__file__).parents[1] / "data"

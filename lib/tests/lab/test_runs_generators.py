@@ -64,7 +64,7 @@ def test_a_line_for_each_request_is_in_the_tables(tmp_path, tool):
         latency = made.tables["latency"]
         assert set(latency["source"]) == {"C1-1.ab.percentiles.csv", "C1-2.ab.percentiles.csv"}
         assert not latency.duplicated(["generator", "quantile"]).any()
-        # Under 50 requests the last rows but one are of no request, and left out (see `ab_percentiles`).
+        # Under 50 requests the last rows but one are of no request, and left out (see `ab_requests`).
         assert latency["latency_s"].dropna().between(0.009, 10).all()
         assert (latency["latency_s"] * 1e3 % 1 > 0).any(), "decimals of milliseconds, which the report has not"
 

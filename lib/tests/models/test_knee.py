@@ -18,9 +18,10 @@ from loadcurve.models.capacity.knee import (
     find_kneedle_knee,
     find_power_knee,
     find_power_level,
+    kneedle,
+    kneedle_all,
     summarise_knees,
 )
-from loadcurve.models.capacity.kneedle import kneedle, kneedle_all
 from loadcurve.models.scaling import LAWS
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])

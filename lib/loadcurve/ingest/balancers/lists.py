@@ -9,7 +9,7 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.report_text import is_noise
 from loadcurve.ingest.snapshots import instant, utc
 
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

@@ -13,8 +13,8 @@ The file does not name its group; ``grep -H '' PATH/cpu.stat`` writes the path b
 import re
 
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _NAME = (
     r"(?:usage|user|system|nice|throttled|burst)_(?:usec|time)|nr_(?:periods|throttled|bursts)|[a-z_]+\.[a-z_]+_usec"

@@ -13,8 +13,8 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _COMMAND = re.compile(
     r"(?:.*[^\w-])?ethtool\s+(?:(?:-I|--include-statistics)\s+)?(?:-S|--statistics)\s+([\w.@:-]{1,64})(?:\s.*)?"

@@ -15,8 +15,8 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import each_json
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _INTERFACE = re.compile(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
 _HEAD = re.compile(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")

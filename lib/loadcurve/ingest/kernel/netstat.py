@@ -12,8 +12,8 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 import re
 
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _SECTION = re.compile(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
 _HISTOGRAM = re.compile(r"(\S[^0-9:]{2,60}):")

@@ -19,8 +19,8 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import each_json, line_of
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _HEADING = re.compile(r"#(kernel|[0-9]+\.[0-9]+ sampling_interval=[0-9]+ time_const=[0-9]+)")
 _ROW = re.compile(r"([A-Z][A-Za-z0-9_]*)[ \t]+([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")

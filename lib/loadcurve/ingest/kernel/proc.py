@@ -31,8 +31,8 @@ from loadcurve.ingest.kernel.proc_net import (
     take_softnet,
 )
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import whole
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 # The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
 _INTERRUPT = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.snapshots import Lines, counter, counter_rows
 
 _COLUMNS = ("time", "kind", "interrupt", "cpu", "interrupts", "description")
 _SOFTNET = {

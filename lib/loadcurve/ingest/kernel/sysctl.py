@@ -10,8 +10,8 @@ names are no settings but counters: ``net.netfilter.nf_conntrack_count`` is the 
 import re
 
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines
 
 _ROW = re.compile(r"((?:abi|debug|dev|fs|kernel|net|user|vm)(?:\.[\w/@*:-]+)+)[ \t]*=[ \t]*(.*)")
 _ERROR = re.compile(r"sysctl: .*")

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.load.ab_runs import LABELS, PHASES, REAL, TEXT, WHOLE, WORD, Report, Rows
-from loadcurve.ingest.noise import is_noise, is_prose
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise, is_prose
 
 _TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent when no request was completed
 # Endings of a last line without newline that show its number to be complete.

@@ -1,4 +1,4 @@
-"""fortio: read what ``fortio load`` prints into tables; `fortio_json` reads its JSON.
+"""fortio: read what ``fortio load`` prints into tables, and its JSON.
 
 Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not run): fortio 0.6 to 1.75.
 
@@ -11,7 +11,7 @@ Output of fortio (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/httprunn
 - fortio times a call from when it sends it; a thread that is late catches up (unless ``-nocatchup``), but no time
   includes the delay: fortio does not correct for coordinated omission.
 
-Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not run): fortio 0.1 to 1.6x.
+JSON, seen in public repositories (the tool was not run), of fortio 0.1 to 1.6x.
 ``RequestedQPS`` is text, ``max`` if there is no limit; ``ActualDuration`` is in nanoseconds;
 ``ErrorsDurationHistogram`` (1.33 on) counts the calls that were not OK; ``RetCodes`` are the codes of the calls.
 """

@@ -21,8 +21,8 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.load.gatling import errors_of
 from loadcurve.ingest.load.samples import categories, summary_of
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 _BINARY = re.compile(r"\x00{4}[\x00-\x0c]([0-9]{1,2}\.[0-9][\w.-]{0,10})|\x00{5}")
 _INSTANT = re.compile(r"[0-9]{13}")

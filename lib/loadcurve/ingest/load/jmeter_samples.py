@@ -1,6 +1,6 @@
 """JMeter's samples as columns into the tables `requests`, `runs`, `latency` and `labels`.
 
-`jmeter_jtl` and `jmeter_xml` read the columns; this module decides which rows are requests.  A transaction controller
+`jmeter_jtl` reads the columns; this module decides which rows are requests.  A transaction controller
 writes a sample of its own that repeats its samples (``TransactionController`` of JMeter), and since 5.0 the CSV also
 lists the sub-samples of a request, such as the steps of a redirect, named LABEL-0, LABEL-1 after it.
 """

@@ -1,4 +1,4 @@
-"""k6: read the summary that it prints at the end of a test into tables; `k6_json` reads the same as JSON.
+"""k6: read the summary that it prints at the end of a test into tables, and its JSON.
 
 Tables: `runs`, `latency`, `phases`.  Seen: k6 1.8.1 (samples of the tests: a constant arrival rate, kept and refused);
 k6 0.2x to 1.x in public repositories.
@@ -22,7 +22,7 @@ Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/s
   prints the iterations per second of ``constant-arrival-rate``; the target rate is these times the requests of an
   iteration, if there is one scenario.
 
-Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not run): ``--summary-export`` of
+JSON, seen in public repositories (the tool was not run): ``--summary-export`` of
 k6 0.26 to 1.x, the argument of ``handleSummary`` (0.30 on), and the machine-readable summary of 1.x
 (``results.metrics`` as a list).  Trends are in milliseconds, counters of data in bytes, rates are ratios 0-1.
 """
@@ -34,9 +34,8 @@ from collections.abc import Mapping
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.json_text import each_json, line_of, number_at, number_of, value_at
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import go_time_s, real, whole
+from loadcurve.ingest.report_text import go_time_s, is_noise, real, whole
 
 TABLES = ("runs", "latency", "phases")
 PHASES = {

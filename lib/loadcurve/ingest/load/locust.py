@@ -1,12 +1,12 @@
-"""Locust: read the tables of its console into `runs`, `latency` and `labels`.
+"""Locust: read the tables of its console, and the files of ``--csv``, into `runs`, `latency`, `labels` and `counters`.
 
 Seen: Locust 2.15.1 and 2.47.0 (``locust --headless -u 8 -t 6s``, the samples of the tests); 0.7 to 2.x in public
-repositories.  `locust_csv` documents what the numbers mean; the console cuts times to whole ms.  Locust prints the
+repositories.  The numbers mean what they mean in the files, but the console cuts times to whole ms.  Locust prints the
 table every 2 s, where the rates are of the last 10 s, and once more at the end, where they are of the whole run: only
 the last table is read.
 
 Seen: Locust 2.15.1 and 2.47.0 (``locust --headless -u 4 -t 4s --csv NAME --csv-full-history``, the samples of the
-tests); 0.8 to 2.x in public repositories.  `locust` reads the console.
+tests); 0.8 to 2.x in public repositories.
 
 Format and numbers (``locust/stats.py``):
 

@@ -1,8 +1,8 @@
-"""vegeta: read its text reports and histograms into tables.
+"""vegeta: read its text reports, histograms and JSON into tables.
 
 Tables: `runs` and `latency` of ``vegeta report``; `histogram` of ``-type=hist``; `latency` of ``-type=hdrplot``.
-Seen: vegeta 5 to 12 in public repositories, 12.13 here.  `vegeta_json` reads its JSON, `vegeta_requests`
-the list of hits.
+Seen: vegeta 5 to 12 in public repositories, 12.13 here.  `vegeta_requests` reads the list of
+hits.
 
 Output of vegeta (``lib/metrics.go``, ``lib/reporters.go``):
 
@@ -15,9 +15,9 @@ Output of vegeta (``lib/metrics.go``, ``lib/reporters.go``):
 - Durations are rounded to three decimals of their unit from 12 on; ``success`` has two decimals.
 - ``-type=hist``: a bin includes its lower end but not its upper end.
 
-Tables: `runs`, `latency`, and `histogram` if ``-buckets`` was given.  Seen: vegeta 6 to 12 in public repositories
+JSON has a `histogram` too if ``-buckets`` was given.  Seen: vegeta 6 to 12 in public repositories
 (before 12: no ``throughput``, ``min``, ``90th``).  All times are in nanoseconds, ``success`` is a ratio 0-1, the rates
-are as in `vegeta` (``lib/metrics.go``).
+are those of the text.
 """
 
 import math

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.json_text import Decoder, integer_at, number_at, optional_integer_at, value_at
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 _N = r"[0-9]{1,18}"
 _BANNER = re.compile(r"weighttp(?: ([0-9]\S{0,30}))? - a? ?(?:lightweight|simple).*")

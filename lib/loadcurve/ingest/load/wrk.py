@@ -30,8 +30,8 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.load.wrk_runs import Distribution, Heading, Report, number, paired, rows_of
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 # Kind → how its lines begin; the whole line, in which a group's name is the column and its suffix the unit; and what an
 # error expects where a line only begins so (empty where another program may print such a line).  The first kind that

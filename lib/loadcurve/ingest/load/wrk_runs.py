@@ -19,7 +19,7 @@ from itertools import zip_longest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.noise import is_prose
+from loadcurve.ingest.report_text import is_prose
 
 _SIZES = {unit: 1024.0**power for power, unit in enumerate(["B", "KB", "MB", "GB", "TB", "PB"])}
 # Suffix of a column → the units that wrk prints there, and an example.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.report_text import is_noise
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import Field
 from loadcurve.tables.declared import ARROW_TEXT

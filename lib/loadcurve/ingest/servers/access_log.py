@@ -12,8 +12,8 @@ What the servers themselves do:
 - `received_bytes` is the body alone, unless ``$bytes_sent`` or ``%O`` is logged.
 - A request line can contain any text: handshakes of TLS on a port of HTTP, nothing at all (``"-" 400``, ``408``).
 
-A layout fits if its literals separate the values by blanks, as in the formats that nginx and Apache define.  Lines that
-are not all alike are left to the pattern of the layout.
+A layout is read as columns if its literals separate the values by blanks, as in the formats that nginx and Apache
+define.  Lines that are not all alike are left to the pattern of the layout.
 """
 
 import re

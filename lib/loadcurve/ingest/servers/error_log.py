@@ -12,9 +12,8 @@ from datetime import datetime
 from functools import lru_cache
 
 from loadcurve.ingest.column_lists import Columns, table_of
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.report_text import is_noise, nothing_in
 from loadcurve.ingest.sysstat.clock import instant, zone_named
 
 _NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")

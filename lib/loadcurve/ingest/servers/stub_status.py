@@ -12,8 +12,8 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.snapshots import Lines, counter_rows
 
 _B = r"[ \t#/*>;|]*+"  # blanks and comment signs
 _S = rf"(?:{_B}\n)*+{_B}"

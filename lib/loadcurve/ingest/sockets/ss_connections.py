@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 from loadcurve.ingest.snapshots import instant, utc
 from loadcurve.ingest.sockets import ss_details, ss_rows
 from loadcurve.ingest.sockets.ss_details import are_whole, matches

@@ -1,4 +1,4 @@
-"""iostat: read its text into the tables `disks`, `cpu`, `counters` and `hosts`.
+"""iostat: read its text and its JSON into the tables `disks`, `cpu`, `counters` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``iostat``, ``-x``, ``-d``, ``-c``, ``-t``, ``-y``, ``-m``, ``-h``, ``-s``) in the
 tests' samples; 5 to 12.7 in public repositories (``Blk_read/s``, ``rsec/s``, ``svctm``, ``Device:``, decimal commas,
@@ -14,7 +14,7 @@ Output of sysstat (12.6, ``iostat.c``):
 - Sectors and blocks have 512 bytes, kB and MB are 1024-based; ``avgrq-sz`` is in sectors, ``areq-sz`` and similar
   columns are in kB also with ``-m``.
 
-Seen: sysstat 12.6.1 on Debian 12 (``iostat -x -o JSON 1 2``, with -t) in the tests' samples; 11 to 12.7 in public
+JSON, seen: sysstat 12.6.1 on Debian 12 (``iostat -x -o JSON 1 2``, with -t) in the tests' samples; 11 to 12.7 in public
 repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm`` is a rate if there is no
 ``rrqm/s``, and the percentage of merged requests otherwise.
 """

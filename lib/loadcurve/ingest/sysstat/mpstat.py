@@ -1,4 +1,4 @@
-"""mpstat: read its text into the tables `cpu`, `interrupts`, `counters`, `averages` and `hosts`.
+"""mpstat: read its text and its JSON into the tables `cpu`, `interrupts`, `counters`, `averages` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``mpstat -P ALL 1 3``, ``mpstat -I ALL -P ALL 1 2``, in en_US) in the tests'
 samples; 5 to 12.7 in public repositories (``%user %system … intr/s`` in one row, ``NODE`` rows, ``-T``).
@@ -7,8 +7,9 @@ Output of sysstat (12.6, ``mpstat.c``): ``%usr`` excludes guests and ``%sys`` ex
 percentage refers to that processor's own interval.  A processor that is off has a row of zeros in older versions, and
 no row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of them, ``-I SCPU`` softirqs.
 
-Seen: sysstat 12.6.1 on Debian 12 (``mpstat -A -o JSON 1 2``) in the tests' samples; 11 to 12.7 in public repositories.
-The JSON has no averages, and each time of day has no date; ``date`` holds the date of the whole document.
+JSON, seen: sysstat 12.6.1 on Debian 12 (``mpstat -A -o JSON 1 2``) in the tests' samples; 11 to 12.7 in public
+repositories.  The JSON has no averages, and each time of day has no date; ``date`` holds the date of the whole
+document.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""pidstat: read its text into the tables `processes`, `counters`, `averages` and `hosts`.
+"""pidstat: read its text and its JSON into the tables `processes`, `counters`, `averages` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``pidstat -C nginx 1 3``, ``pidstat -h -u -r -d -w 1 2``, and with -s -t -v -R -l
 and --human) in the tests' samples; 8 to 12.7 in public repositories.
@@ -13,9 +13,9 @@ Output of sysstat (12.6, ``pidstat.c``):
 - I/O rates are -1.00 if pidstat has no permission to read them.
 - ``-T CHILD`` counts milliseconds and faults of a task and its children; the tables have no columns for them.
 
-Seen: the fields that programs in public repositories read from sysstat 12.7; no recorded sample.  ``statistics`` holds
-intervals; in each, lists of tasks by activity (``io``; in older builds ``task``), with the columns of the text as keys,
-some of them without ``%`` or ``/s`` or in lower case; the command is ``cmd`` or ``command``.
+JSON, seen: the fields that programs in public repositories read from sysstat 12.7; no recorded sample.  ``statistics``
+holds intervals; in each, lists of tasks by activity (``io``; in older builds ``task``), with the columns of the text as
+keys, some of them without ``%`` or ``/s`` or in lower case; the command is ``cmd`` or ``command``.
 """
 
 import math

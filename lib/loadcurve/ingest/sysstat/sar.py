@@ -6,7 +6,7 @@ Seen: sysstat 12.6.1 on Debian 12 in the tests' samples (``LC_ALL=C sar -A``, ``
 
 The steps, in order: `sar_lines` joins lines that SIGINT or a mail program broke, splits the text and reads the time of
 each line; `sar_scan` finds headings, header rows, averages, restarts; `sar_rows` converts the rows below
-each header to numbers; `sar_instants` computes the instant of each line; `sar_tables` builds the tables.  `sections`
+each header to numbers; `sar_instants` computes the instant of each line; this module builds the tables.  `sections`
 lists the table and the unit of each column.
 
 sar ends every line with a newline: a last line without one may have been cut, and is left out unless its last number

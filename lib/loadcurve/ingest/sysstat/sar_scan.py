@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.report_text import is_noise
 from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.heading import Heading, read_heading
 from loadcurve.ingest.sysstat.labels import word_of

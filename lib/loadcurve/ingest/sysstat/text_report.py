@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
+from loadcurve.ingest.report_text import is_noise, nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.heading import Heading, read_date, read_heading
 from loadcurve.ingest.sysstat.labels import word_of

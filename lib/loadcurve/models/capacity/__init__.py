@@ -6,9 +6,10 @@ from loadcurve.models.capacity.knee import (
     find_kneedle_knee,
     find_power_knee,
     find_power_level,
+    kneedle,
+    kneedle_all,
     summarise_knees,
 )
-from loadcurve.models.capacity.kneedle import kneedle, kneedle_all
 from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
 from loadcurve.models.capacity.overlap import summarise_overlap
 from loadcurve.models.capacity.overload import overload_latency_s

@@ -18,8 +18,7 @@ from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.load.ab import parse_ab
-from loadcurve.ingest.load.ab_percentiles import parse_ab_percentiles
-from loadcurve.ingest.load.ab_requests import parse_ab_requests
+from loadcurve.ingest.load.ab_requests import parse_ab_percentiles, parse_ab_requests
 from loadcurve.ingest.registry import forms_of
 from loadcurve.ingest.sniff import sniff
 from loadcurve.tables.schemas.failures import error_ratio

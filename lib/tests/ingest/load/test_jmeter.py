@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from loadcurve.errors import ParseError
 from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.load.jmeter import parse_jmeter
-from loadcurve.ingest.load.jmeter_jtl import parse_jtl
-from loadcurve.ingest.load.jmeter_xml import parse_jtl_xml
+from loadcurve.ingest.load.jmeter_jtl import parse_jtl, parse_jtl_xml
 
 DATA = Path(__file__).parents[2] / "data/jmeter"
 CSV = (DATA / "csv.txt").read_text()

@@ -12,10 +12,9 @@ from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse, sniff
-from loadcurve.ingest.sysstat.sadf import parse_sadf
+from loadcurve.ingest.sysstat.sadf import parse_sadf, parse_sadf_p
 from loadcurve.ingest.sysstat.sadf_header import parse_sadf_header, refuse_sadf
 from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
-from loadcurve.ingest.sysstat.sadf_p import parse_sadf_p
 from loadcurve.ingest.sysstat.sadf_xml import parse_sadf_xml
 
 DATA = Path(__file__).parents[2] / "data/sadf"

@@ -1,8 +1,8 @@
 """Execute the commands of a run on a remote host by OpenSSH.
 
-The method is that of NTP: the offset is ½[(T2 − T1) + (T3 − T4)], with an error of at most half the round trip, and
-the exchange with the shortest round trip is used (RFC 5905, sections 8 and 10).  The host reads its clocks once in each
-exchange, so T2 = T3.
+The offset of the host's clocks is measured as NTP does it: it is ½[(T2 − T1) + (T3 − T4)], with an error of at most
+half the round trip, and the exchange with the shortest round trip is used (RFC 5905, sections 8 and 10).  The host
+reads its clocks once in each exchange, so T2 = T3.
 """
 
 import contextlib
