@@ -11,7 +11,7 @@
 | `open_loop`  | an open loop beside a closed loop |
 """
 
-from loadcurve.analysis.curve import bottlenecks_caption
+from loadcurve.analysis.bottlenecks import bottlenecks_caption
 from loadcurve.analysis.sentences.comparison import blocks_caption, coverage_caption, ratios_caption
 from loadcurve.analysis.sentences.curve import (
     highest_statistic,

@@ -30,6 +30,7 @@ _FAILURE = re.compile(
     r"(?:autocannon|url|connections|duration|Error).{0,200}(?:invalid|required|must|not found).{0,200}"
 )
 _LATENCIES = {"Avg": "latency_mean_s", "Stdev": "latency_stdev_s", "Max": "latency_max_s"}
+_COLUMNS = (*_LATENCIES, "Min")
 _JSON = {
     "latency_mean_s": "latency.average", "latency_stdev_s": "latency.stddev", "latency_min_s": "latency.min",
     "latency_max_s": "latency.max",
@@ -55,32 +56,39 @@ def parse_autocannon(text: str) -> Parsed:
     quantiles: dict[float, float] = {}
     codes: dict[int, int] = {}
     head: list[str] = []
-    for _ in cursor:
-        if match := cursor.match(_START):
+    for line in cursor:
+        if line.startswith("Running "):
+            match = cursor.expect(_START, "Running Ns test @ URL")
             run, quantiles, codes, head = {"url": match["url"]}, {}, {}, []
             if match["time"]:
                 run["duration_asked_s"] = float(match["time"])
-        elif match := cursor.match(_CONNECTIONS):
-            run["connections"] = int(match[1])
+        elif re.fullmatch(r"\S+ connections?(?: with .*)?", line):
+            run["connections"] = int(cursor.expect(_CONNECTIONS, "a number of connections")[1])
         elif cursor.match(_ROW):
-            cells = [cell.strip() for cell in re.split(r"[│|]", cursor.line)[1:-1]]
+            cells = [cell.strip() for cell in re.split(r"[│|]", line)[1:-1]]
             if cells and cells[0] in ("Stat", "Percentile", "Code"):
                 head = cells
+                if head[0] == "Stat" and not all(one in _COLUMNS or _PERCENT.fullmatch(one) for one in head[1:]):
+                    cursor.fail("a statistic or a percentile in each column")
             elif head[:1] == ["Code"] and len(cells) == 2:
                 codes[whole(cells[0], cursor.number)] = whole(cells[1], cursor.number)
             elif len(cells) > 1:
                 _take_row(cells, head, run, quantiles, cursor)
-        elif match := cursor.match(_CODES):
+        elif line.endswith(" responses"):
+            match = cursor.expect(_CODES, "counts of 2xx and other responses")
             good, bad = int(match[1]), int(match[2])
             run |= {"requests": good + bad, "responses_2xx": good, "errors_status": bad}
-            if sum(codes.values()) == good + bad:
+            if codes and sum(codes.values()) != good + bad:
+                cursor.warn(f"the status codes count {sum(codes.values())} responses, this line {good + bad}")
+            elif codes:
                 run |= response_counts(codes)
             elif bad:
                 cursor.warn("redirects are among the 'non 2xx' too: record the codes (--renderStatusCodes)")
-        elif match := cursor.match(_END):
-            run["duration_s"] = real(match[1], cursor.number)
+        elif " requests in " in line:
+            run["duration_s"] = real(cursor.expect(_END, "requests, seconds and bytes")[1], cursor.number)
             runs.append({"runs": [run], "latency": quantiles})
-        elif runs and (match := cursor.match(_ERRORS)):
+        elif runs and line.endswith(" timeouts)"):
+            match = cursor.expect(_ERRORS, "counts of errors and timeouts")
             failed, late = int(match[1]) * (1000 if match[2] else 1), int(match[3]) * (1000 if match[4] else 1)
             run |= {"requests_failed": failed, "errors_timeout": late, "errors_other": max(failed - late, 0)}
             if match[2]:
@@ -100,7 +108,7 @@ def _take_row(cells: list[str], head: list[str], run: dict, quantiles: dict[floa
     """Take a row of a table into a run; the columns are named by the table's head."""
     if head[:1] == ["Percentile"]:
         if not _PERCENT.fullmatch(cells[0]):
-            cursor.fail("a percentile", cells[0])
+            cursor.fail("a percentile")
         quantiles[round(float(cells[0]) / 100, 9)] = real(cells[1], cursor.number) / 1000
         return
     if len(cells) != len(head):

@@ -58,7 +58,8 @@ def parse_bombardier(text: str) -> Parsed:
     Examples
     --------
     >>> text = "Bombarding http://h/ for 2s using 4 connection(s)\n  Latency  160.00us  458.90us  4.44ms\n"
-    >>> text += "    1xx - 0, 2xx - 900, 3xx - 0, 4xx - 0, 5xx - 0\n    others - 0\n  Throughput:  65.46KB/s\n"
+    >>> text += "  HTTP codes:\n    1xx - 0, 2xx - 900, 3xx - 0, 4xx - 0, 5xx - 0\n    others - 0\n"
+    >>> text += "  Throughput:  65.46KB/s\n"
     >>> parse_bombardier(text).tables["runs"][["requests", "throughput_rps", "latency_max_s"]].values.tolist()
     [[900.0, 450.0, 0.00444]]
     """
@@ -70,23 +71,22 @@ def parse_bombardier(text: str) -> Parsed:
     codes: list[int] = []
     errors: dict[str, int] = {}
     others = 0
-    for _ in cursor:
-        if match := cursor.match(_START):
+    part = ""
+    for line in cursor:
+        if line.startswith("Bombarding "):
+            match = cursor.expect(_START, "Bombarding URL for TIME using N connection(s)")
             asked = {"url": match["url"], "connections": whole(match["connections"], cursor.number)}
             if match["requests"]:
                 asked["requests_asked"] = whole(match["requests"], cursor.number)
             else:
                 asked["duration_asked_s"] = go_time_s(match["time"], cursor.number)
-        elif match := cursor.match(_LATENCY):
+        elif line in ("Latency Distribution", "HTTP codes:", "Errors:"):
+            part = line
+        elif line.startswith("Latency "):
+            match = cursor.expect(_LATENCY, "mean, deviation and maximum of the latency")
             times = {name: go_time_s(match[i], cursor.number) for i, name in enumerate(_TIMES, 1)}
-        elif match := cursor.match(_QUANTILE):
-            latency = go_time_s(match[2], cursor.number)
-            quantiles.append({"quantile": int(match[1]) / 100, "latency_s": latency})
-        elif match := cursor.match(_CODES):
-            codes = [int(count) for count in match.groups()]
-        elif match := cursor.match(_OTHERS):
-            others = int(match[1])
-        elif cursor.match(_THROUGHPUT) and codes:
+        elif line.startswith("Throughput:") and codes:
+            cursor.expect(_THROUGHPUT, "bytes per second")
             run = _run(asked, times, codes, others, errors)
             if "duration_asked_s" in asked:
                 run["throughput_rps"] = run["requests"] / asked["duration_asked_s"]
@@ -94,9 +94,19 @@ def parse_bombardier(text: str) -> Parsed:
             else:
                 cursor.warn("bombardier prints no duration, so there is no rate: record its JSON (-o json)")
             runs.append({"runs": [run], "latency": quantiles})
-            asked, times, quantiles, codes, errors, others = {}, {}, [], [], {}, 0
-        elif codes and others and (match := cursor.match(_ERROR)):
-            errors[match[1]] = errors.get(match[1], 0) + int(match[2])
+            asked, times, quantiles, codes, errors, others, part = {}, {}, [], [], {}, 0, ""
+        elif part == "Latency Distribution":
+            match = cursor.expect(_QUANTILE, "a percentile and its latency")
+            quantiles.append({"quantile": int(match[1]) / 100, "latency_s": go_time_s(match[2], cursor.number)})
+        elif part == "HTTP codes:" and not codes:
+            if row := cursor.row(_CODES, "counts of 1xx to 5xx"):
+                codes = [int(count) for count in row.groups()]
+        elif part == "HTTP codes:":
+            if row := cursor.row(_OTHERS, "the count of others"):
+                others = int(row[1])
+        elif part == "Errors:":
+            if row := cursor.row(_ERROR, "an error and its count"):
+                errors[row[1]] = errors.get(row[1], 0) + int(row[2])
         elif not (cursor.match(_NOT_READ) or cursor.take_failure(_FAILURE) or cursor.warn_if_cut(False)):
             cursor.skip_unknown()
     if not runs:

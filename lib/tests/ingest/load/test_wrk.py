@@ -245,14 +245,8 @@ def test_reports_of_runs_in_the_background_are_given_only_what_is_sure():
     assert runs["status"].tolist() == ["failed", "finished"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Running 10s test @ http://localhost:3000\n10 connections\n\n| Stat | 2.5% |\n",  # autocannon
-        "Running 5s test @ http://h:8080\n  8 goroutine(s) running concurrently\n9 requests in 4.9s, 19.57MB read\n",
-    ],
-)
-def test_tools_with_the_same_heading_are_refused(text):
+def test_a_tool_with_the_same_heading_is_refused():
+    text = "Running 5s test @ http://h:8080\n  8 goroutine(s) running concurrently\n9 requests in 4.9s, 19.57MB read\n"
     with pytest.raises(ParseError, match="another tool") as raised:
         parse(text)
     assert raised.value.line == 2
