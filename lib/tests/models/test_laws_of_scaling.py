@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from examples import examples
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from published_scaling import NGINX_100KB, RAYTRACER, SPECSDM91, SYSBENCH
 from scipy import optimize
@@ -52,6 +52,7 @@ def test_slopes_are_those_of_the_formula(name):
 @pytest.mark.parametrize("name", TRUE)
 @examples(25)
 @given(seed=st.integers(0, 2**32 - 1), noise=st.floats(0.001, 0.2))
+@example(seed=18267, noise=0.1875)  # a curved valley of the finite-source law, where full steps alternate
 def test_no_other_search_finds_less(name, seed, noise):
     """SciPy, begun where the data come from and at what was found, finds no lower sum of squares."""
     law, draw = LAWS[name], np.random.default_rng(seed)

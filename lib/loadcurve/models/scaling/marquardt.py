@@ -16,6 +16,9 @@ _GAIN = 1e-12
 _DIFFERENCE = 6e-6
 _DAMPING = 1e-3
 _MAX_DAMPING = 1e9
+# A step that gains less than this part of what the slopes promised was too long, as R. Fletcher, "A modified Marquardt
+# subroutine for non-linear least squares", AERE-R 6799, 1971.  Without it, steps over a curved valley alternate.
+_LEAST_GAIN = 0.25
 # No step changes a parameter by more than this factor, e²: beyond, the slopes say nothing.
 _LONGEST = 2.0
 
@@ -66,11 +69,13 @@ def minimise(
         trial = np.minimum(here - step, limit[live])
         found = squares_of(trial, live)
         good = found <= squares[live]
-        gain_is_small = (squares[live] - found <= _GAIN * squares[live]) & (damping[live] <= _DAMPING)
-        done = np.where(good, gain_is_small, damping[live] > _MAX_DAMPING)
+        gain = squares[live] - found
+        small = gain <= _GAIN * squares[live]
+        promised = 2 * (gradient * step).sum(axis=1) - np.einsum("bp,bpq,bq->b", step, normal, step)
+        done = np.where(good, small & (damping[live] <= _DAMPING), damping[live] > _MAX_DAMPING)
         to = live[good]
         logs[to], squares[to] = trial[good], found[good]
-        damping[live] *= np.where(good, 0.1, 10.0)
+        damping[live] *= np.where(good & (small | (gain >= _LEAST_GAIN * promised)), 0.1, 10.0)
         live = live[~done]
         if not len(live):
             break
