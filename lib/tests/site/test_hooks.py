@@ -1,6 +1,7 @@
-"""Notebooks are in the navigation, formulas become MathML when the site is built, and notebook pages keep no script."""
+"""Macros have functions, notebooks are in the navigation, formulas become MathML, and pages keep no script."""
 
 import shutil
+from importlib import import_module
 from types import SimpleNamespace
 
 import nbformat
@@ -10,6 +11,17 @@ from conftest import ROOT
 from mkdocs.exceptions import PluginError
 
 from loadcurve.site import hooks
+from loadcurve.site.macros import LINKING, MACROS
+
+
+@pytest.mark.parametrize("macro", MACROS)
+def test_a_macro_has_its_function(macro):
+    module, _, function = MACROS[macro].partition(":")
+    assert callable(getattr(import_module(f"loadcurve.site.{module}"), function))
+
+
+def test_macros_that_get_links_exist():
+    assert MACROS.keys() >= LINKING
 
 
 @pytest.mark.parametrize("name", ["50_x-Copy1", "3 a;id>PWNED;", "5`id`"])
