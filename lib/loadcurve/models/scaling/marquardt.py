@@ -16,9 +16,9 @@ _GAIN = 1e-12
 _DIFFERENCE = 6e-6
 _DAMPING = 1e-3
 _MAX_DAMPING = 1e9
-# A step that gains less than this part of what the slopes promised was too long, as R. Fletcher, "A modified Marquardt
-# subroutine for non-linear least squares", AERE-R 6799, 1971.  Without it, steps over a curved valley alternate.
-_LEAST_GAIN = 0.25
+# Below this ratio of the actual to the predicted reduction the damping grows: R. Fletcher, "A modified Marquardt
+# subroutine for non-linear least squares", AERE-R 6799, 1971.  Without it, steps across a curved valley alternate.
+_LEAST_GAIN_RATIO = 0.25
 # No step changes a parameter by more than this factor, e²: beyond, the slopes say nothing.
 _LONGEST = 2.0
 
@@ -67,15 +67,16 @@ def minimise(
         normal = np.einsum("bnp,n,bnq->bpq", slopes, weights, slopes)
         step = np.clip(damped_step(normal, gradient, damping[live]), -_LONGEST, _LONGEST)
         trial = np.minimum(here - step, limit[live])
+        step = here - trial
         found = squares_of(trial, live)
         good = found <= squares[live]
         gain = squares[live] - found
         small = gain <= _GAIN * squares[live]
-        promised = 2 * (gradient * step).sum(axis=1) - np.einsum("bp,bpq,bq->b", step, normal, step)
+        predicted = 2 * (gradient * step).sum(axis=1) - np.einsum("bp,bpq,bq->b", step, normal, step)
         done = np.where(good, small & (damping[live] <= _DAMPING), damping[live] > _MAX_DAMPING)
         to = live[good]
         logs[to], squares[to] = trial[good], found[good]
-        damping[live] *= np.where(good & (small | (gain >= _LEAST_GAIN * promised)), 0.1, 10.0)
+        damping[live] *= np.where(good & (small | (gain >= _LEAST_GAIN_RATIO * predicted)), 0.1, 10.0)
         live = live[~done]
         if not len(live):
             break
