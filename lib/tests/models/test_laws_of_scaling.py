@@ -53,6 +53,7 @@ def test_slopes_are_those_of_the_formula(name):
 @examples(25)
 @given(seed=st.integers(0, 2**32 - 1), noise=st.floats(0.001, 0.2))
 @example(seed=18267, noise=0.1875)  # a curved valley of the finite-source law, where full steps alternate
+@example(seed=9723159, noise=0.109375)  # of the saturating law: the slopes by its sharpness are rounding
 def test_no_other_search_finds_less(name, seed, noise):
     """SciPy, begun where the data come from and at what was found, finds no lower sum of squares."""
     law, draw = LAWS[name], np.random.default_rng(seed)
@@ -71,8 +72,7 @@ def test_no_other_search_finds_less(name, seed, noise):
         outside = any(other.x[i] < 0 for i, p in enumerate(law.parameters) if name != "free_usl")
         assume(not outside and not (name == "saturating" and other.x[2] > law.bounds["sharpness"][0]))
         # With 5 degrees of freedom, 2e-4 of the sum of squares moves no parameter by more than √(5 · 2e-4) = 1/31 of
-        # its standard error.  Where the sharpness hardly matters, above about 40, its steps are so long that the
-        # damping they need stops the other parameters early: seed 9723159 with noise 0.109375 needs 1.03e-4.
+        # its standard error.  Where the sharpness hardly matters, up to 8e-6 was seen.
         assert least <= 2 * other.cost * (1 + (2e-4 if name == "saturating" else 1e-6))
 
 

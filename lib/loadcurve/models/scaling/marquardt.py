@@ -19,6 +19,8 @@ _MAX_DAMPING = 1e9
 # Below this ratio of the actual to the predicted reduction the damping grows: R. Fletcher, "A modified Marquardt
 # subroutine for non-linear least squares", AERE-R 6799, 1971.  Without it, steps across a curved valley alternate.
 _LEAST_GAIN_RATIO = 0.25
+# Slopes this small against the law's values are rounding of the differences, 2e-16 / 6e-6, and say nothing.
+_NO_INFLUENCE = 1e-9
 # No step changes a parameter by more than this factor, e²: beyond, the slopes say nothing.
 _LONGEST = 2.0
 
@@ -59,9 +61,11 @@ def minimise(
     damping = np.full(len(observed), _DAMPING)
     for _ in range(_ROUNDS):
         here = logs[live]
-        slopes = _slopes(fitted, here)
-        gradient = np.einsum("bnp,n,bn->bp", slopes, weights, fitted(here) - observed[live])
+        slopes, reached = _slopes(fitted, here), fitted(here)
+        gradient = np.einsum("bnp,n,bn->bp", slopes, weights, reached - observed[live])
+        influence = np.einsum("bnp,n->bp", slopes**2, weights)
         held = (here >= limit[live]) & (gradient < 0)  # pushed against its bound
+        held |= influence <= _NO_INFLUENCE**2 * (reached**2 @ weights)[:, None]
         gradient[held] = 0.0
         slopes *= ~held[:, None, :]
         normal = np.einsum("bnp,n,bnq->bpq", slopes, weights, slopes)
