@@ -2,6 +2,7 @@ import hashlib
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from one_test import in_one_test
@@ -111,7 +112,10 @@ def test_a_study_that_is_no_text_is_one_line(tmp_path):
         read_study(tmp_path)
 
 
-def test_a_study_bears_its_folders_name(tmp_path, small_study):
+def test_a_study_bears_its_folders_name(tmp_path, small_study, monkeypatch):
+    write_study(small_study, tmp_path / "small")
+    monkeypatch.chdir(tmp_path / "small")
+    assert read_study(Path()) == small_study
     write_study(small_study, tmp_path / "other")
     with pytest.raises(ParseError, match=":1: expected the folder's name other, got 'small'"):
         read_study(tmp_path / "other")

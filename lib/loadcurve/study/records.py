@@ -34,8 +34,8 @@ def read_study(path: Path) -> Study:
     study: Study
     study, faults = built(Study, document)
     refuse(faults, document.path)
-    if study.study != document.path.parent.name:
-        expected = f"the folder's name {document.path.parent.name}"
+    if study.study != (folder := document.path.absolute().parent.name):
+        expected = f"the folder's name {folder}"
         raise ParseError(document.line(("study",)), expected, study.study, str(document.path))
     return study
 

@@ -117,9 +117,8 @@ def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
         # A value that every point overrides need not be right in the study by itself.
         found = [fault for fault in faults if not fault.is_rule or fault in kept] + of_points
         found += _long_names(study, document)
-        if study.study != document.path.parent.name:
-            line = document.line(("study",))
-            found.append(ParseError(line, f"the folder's name {document.path.parent.name}", study.study))
+        if study.study != (folder := document.path.absolute().parent.name):
+            found.append(ParseError(document.line(("study",)), f"the folder's name {folder}", study.study))
     return study, sorted(found, key=lambda fault: fault.line)
 
 
