@@ -19,7 +19,7 @@ from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
 from loadcurve.notebooks.captions import caption_of
 from loadcurve.notebooks.parameters import check_variables
-from loadcurve.plots.drawing import shows_something, svg_text
+from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.publish import left_out
 from loadcurve.publish.checkout import commit
 from loadcurve.publish.quantities import Quantity, describe_quantity
