@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.batch import execution
+from loadcurve.batch.execution import Finished, Outcome, outcome_of, run_here
 from loadcurve.batch.grid import Job
-from loadcurve.batch.here import Finished, run_here
 from loadcurve.batch.notebook import (
     STAMP,
     files_read,
@@ -25,7 +25,6 @@ from loadcurve.batch.notebook import (
     run_notebook,
     work_folder,
 )
-from loadcurve.batch.outcome import Outcome, outcome_of
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, sha256_of
 from loadcurve.files.remote import RemoteFolder, files_below, local_path

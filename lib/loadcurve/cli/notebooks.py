@@ -74,7 +74,7 @@ def run(
     Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
     """
     from loadcurve import batch
-    from loadcurve.batch.given import Text, typed
+    from loadcurve.batch.grid import Text, typed
     from loadcurve.files import paths
     from loadcurve.files.remote import check_local
 
@@ -115,7 +115,7 @@ def batch(
     Example: loadcurve batch notebooks/30*.ipynb --grid study=monday/,tuesday/ --grid enough=0.8,0.9 -o grid/
     """
     from loadcurve import batch
-    from loadcurve.batch.given import Text, Texts, read_parameters, typed
+    from loadcurve.batch.grid import Text, Texts, read_parameters, typed
     from loadcurve.files import paths
     from loadcurve.files.remote import local_path
 

@@ -29,7 +29,7 @@ def new(
     from loadcurve.files import paths
     from loadcurve.files.atomic import write_text
     from loadcurve.lab.generators import GENERATORS
-    from loadcurve.launching.new_study import study_text
+    from loadcurve.launching.studies import study_text
 
     if sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None:
         url = typer.prompt("URL of the server (empty: an nginx that loadcurve starts)", default="", show_default=False)
@@ -90,7 +90,7 @@ def list_() -> None:
     Example: loadcurve list
     """
     from loadcurve.blocks.text import table
-    from loadcurve.launching.overview import list_studies
+    from loadcurve.launching.studies import list_studies
     from loadcurve.units import format_quantity
 
     studies = list_studies()

@@ -16,9 +16,8 @@ import yaml
 from loadcurve.errors import ParseError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.checked import built
-from loadcurve.files.document import Document, read_text
+from loadcurve.files.document import Document, read_text, read_yaml
 from loadcurve.files.paths import check_own_file, leads_out_of
-from loadcurve.files.yaml_document import read_yaml
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.archive import opened
 from loadcurve.study.record_rules import faults_of
