@@ -21,7 +21,7 @@ from traitlets.config import Config
 from loadcurve.batch.grid import Job
 from loadcurve.batch.libraries import DeadKernelError, PapermillExecutionError, nbformat, pm
 from loadcurve.errors import LoadcurveError, in_one_line, named_as, printable
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.notebooks.source import fill_captions
 from loadcurve.runtime.jupyter import NOTEBOOK_VARIABLE
 from loadcurve.runtime.signals import pause

@@ -26,9 +26,9 @@ from loadcurve.batch.notebook import (
     work_folder,
 )
 from loadcurve.files import paths
-from loadcurve.files.atomic import alone, sha256_of
-from loadcurve.files.remote import RemoteFolder, files_below, local_path
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import alone, sha256_of, temporary_folder
+from loadcurve.files.paths import local_path
+from loadcurve.files.remote import RemoteFolder, files_below
 from loadcurve.runtime.cluster import library
 from loadcurve.runtime.signals import deferred
 from loadcurve.runtime.workers import processors

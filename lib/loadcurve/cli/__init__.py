@@ -10,7 +10,7 @@ import typer
 
 from loadcurve.cli import acceptance, answers, auditing, gates, ingestion, launching, notebooks, studies
 from loadcurve.errors import LoadcurveError, in_one_line, missing_extra
-from loadcurve.files.runtime import remove_left
+from loadcurve.files.atomic import remove_left
 from loadcurve.packages import __version__
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)

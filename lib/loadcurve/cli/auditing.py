@@ -122,8 +122,7 @@ def _audit_path(
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files.paths import data_folder
-    from loadcurve.files.remote import is_url
+    from loadcurve.files.paths import data_folder, is_url
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading

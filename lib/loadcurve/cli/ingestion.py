@@ -77,7 +77,7 @@ def ingest(
     """
     from loadcurve.ingest.files import Hints
     from loadcurve.reading import export
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     _check_options(form, output, table, log_format)
     if scheduler:
@@ -136,7 +136,8 @@ class _Inputs:
                     yield reading if self.table is None else reading.only(self.table)
 
     def _each(self, path: str, **options: Any) -> Iterator["Reading"]:
-        from loadcurve.files.remote import is_url, local_copy
+        from loadcurve.files.paths import is_url
+        from loadcurve.files.remote import local_copy
 
         if not is_url(path):
             yield from self._each_local(path, **options)
@@ -157,7 +158,7 @@ class _Inputs:
 
 def _print_notes(reading: "Reading", path: str) -> None:
     """Print warnings, refusal and origins of facts of a reading of a path on standard error."""
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     source = "" if reading.labelled else f"{reading.source}: "
     lines = [f"{source}warning: {warning}" for warning in reading.parsed.warnings]
@@ -214,7 +215,7 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
 
 def _check_scheduler(scheduler: str, form: OutputFormat, names: list[str]) -> None:
     """Raise where a cluster cannot do the work."""
-    from loadcurve.files.remote import is_url
+    from loadcurve.files.paths import is_url
     from loadcurve.runtime.cluster import LOCAL
 
     if form is not OutputFormat.parquet:
@@ -234,7 +235,7 @@ def tidy(
     """
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading.studies import each_study
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     refused = 0
     for lines, notes, is_refused in each_study(_tidied, studies or recorded_studies(), _lost):

@@ -76,7 +76,7 @@ def run(
     from loadcurve import batch
     from loadcurve.batch.grid import Text, typed
     from loadcurve.files import paths
-    from loadcurve.files.remote import check_local
+    from loadcurve.files.paths import check_local
 
     given = typed(parameters or [], Text)
     if output is not None:
@@ -117,7 +117,7 @@ def batch(
     from loadcurve import batch
     from loadcurve.batch.grid import Text, Texts, read_parameters, typed
     from loadcurve.files import paths
-    from loadcurve.files.remote import local_path
+    from loadcurve.files.paths import local_path
 
     given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
     planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))

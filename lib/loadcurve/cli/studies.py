@@ -71,7 +71,7 @@ def _folder_of_new(name: str) -> Path:
 
 def _check_study(name: str, text: str) -> None:
     """Raise for a study.yml that cannot run, before anything of it is written."""
-    from loadcurve.files.runtime import temporary_folder
+    from loadcurve.files.atomic import temporary_folder
     from loadcurve.lab.study_file import read_checked
 
     with temporary_folder() as draft:

@@ -23,8 +23,7 @@ from loadcurve.launching.run_feedback import feedback
 from loadcurve.runtime.jupyter import in_kernel
 from loadcurve.runtime.signals import signal_of
 from loadcurve.study import BUSY_RATIO, Run, Study
-from loadcurve.study.record_rules import STATUSES
-from loadcurve.study.records import read_run, run_folders
+from loadcurve.study.records import STATUSES, read_run, run_folders
 from loadcurve.tables.schemas.failures import count_failures
 
 

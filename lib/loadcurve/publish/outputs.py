@@ -20,12 +20,12 @@ from loadcurve.blocks import Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
-from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
 from loadcurve.notebooks.source import caption_of, check_variables
 from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.runtime import jupyter
 from loadcurve.stats import Estimate
+from loadcurve.tables.stored import csv_text
 from loadcurve.units import fill_text, format_quantity, parse_form, unit_of_column, with_interval
 
 Quantity = Estimate | float | str | tuple[Estimate | float, str]

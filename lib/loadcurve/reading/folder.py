@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError, ParseError, original, printable
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.files.paths import below, is_own_file
-from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.fact_columns import Factors, GivenFactors
 from loadcurve.ingest.files import Hints, describe_assets, describe_links, is_folder, list_files
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.ingest.table_parts import Parts
-from loadcurve.reading.reading import Reading, refused
-from loadcurve.reading.recordings import recording_text
+from loadcurve.reading.reading import Reading, recording_text, refused
 from loadcurve.reading.studies import RUN_S
 from loadcurve.runtime.many_files import ManyFiles
 from loadcurve.study import manifest

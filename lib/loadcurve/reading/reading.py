@@ -1,9 +1,12 @@
-"""What a reader of files yields."""
+"""What a reader of files yields; and binary recordings of sysstat as text."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcurve.errors import LabError, ParseError
+from loadcurve.files.atomic import temporary_folder
+from loadcurve.ingest import files
 from loadcurve.ingest.merge import label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 
@@ -64,3 +67,20 @@ class Reading:
 def refused(source: str, why: object) -> Reading:
     """Return the reading of a file that was rejected."""
     return Reading(source, Parsed(""), str(why))
+
+
+def recording_text(raw: bytes) -> str:
+    """Return what `sadf -j` of this machine prints of a binary `sa` file."""
+    from loadcurve.lab.monitors.sadf import text_of
+
+    with temporary_folder() as folder:
+        recording = folder / "recording"  # sadf requires a file, and the original may be compressed
+        recording.write_bytes(raw)
+        try:
+            return text_of(recording)
+        except LabError as error:
+            reason = str(error).removeprefix(f"{recording}: ")
+            raise ParseError(0, files.TEXT_OF_RECORDING, reason) from None
+
+
+files.text_of_recording = recording_text

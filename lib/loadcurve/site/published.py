@@ -8,7 +8,7 @@ import pandas as pd
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
-from loadcurve.files.spreadsheet import as_read
+from loadcurve.tables.stored import as_read
 
 
 def folder(notebook: str) -> Path:

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO
 
 from loadcurve.errors import OPENED, LoadcurveError, ParseError
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.files.paths import ARCHIVE, check_own_file, is_packed, shown
-from loadcurve.files.runtime import temporary_folder
 
 _MAX_BYTES, _MAX_FILES = 1 << 30, 100_000  # unpacked; all recorded studies together have 60 MB and 12,000 files
 _BLOCK = tarfile.BLOCKSIZE

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 FUNCTIONS = "functions"
 """Role of the command that tests functions."""
 
-_STRICT = {"extra": "forbid"}  # for pydantic, by which `record_rules` checks a record
+_STRICT = {"extra": "forbid"}  # for pydantic, by which `records` checks a record
 
 
 @dataclass(frozen=True)
