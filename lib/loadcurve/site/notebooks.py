@@ -10,8 +10,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from loadcurve.site.literal import fenced
-from loadcurve.site.safety import clean_output
+from loadcurve.site.safety import clean_output, fenced
 
 FOLDER = "notebooks"
 TEMPLATE = f"{FOLDER}/00_template.md"

@@ -14,8 +14,8 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.rule import FAMILIES
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.site import published
-from loadcurve.site.literal import literal
 from loadcurve.site.published_html import figure_html
+from loadcurve.site.safety import literal
 
 WIDTH, HEIGHT, EDGE = 120.0, 54.0, 4.0
 _STROKE = 'fill="none" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'

@@ -30,7 +30,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.ingest import reads
 from loadcurve.site import safety
-from loadcurve.site.literal import formula, leads_elsewhere, literal
+from loadcurve.site.safety import formula, leads_elsewhere, literal
 from loadcurve.site.serve import SiteServer
 from loadcurve.stats import Estimate
 from loadcurve.tables import stored
