@@ -18,6 +18,7 @@ from loadcurve.cli.options import (
     RepeatPattern,
     Timezone,
     given_factors,
+    note,
     number,
     print_origins,
 )  # fmt: skip
@@ -261,7 +262,7 @@ def _tidied(study: str | Path) -> Told:
     from loadcurve.reading import tables  # which reads on all processors, with progress
 
     try:
-        rows = tables.tidy(study, _note)
+        rows = tables.tidy(study, note)
         notes = [f"warning: {warning}" for warning in tables.read_warnings(study)]
         settings = default_settings(all_rules(), paths.study_folder(study))
         read = {name: tables.read_table(name, study) for name, n in rows.items() if n or name == "runs"}
@@ -276,13 +277,3 @@ def _tidied(study: str | Path) -> Told:
 
 def _lost(study: str | Path, why: str) -> Told:
     return [], [f"{study}: expected a study that can be read, got {why}"], True
-
-
-def _note(line: str) -> None:
-    typer.echo(line, err=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("ingest")(ingest)
-    app.command("tidy")(tidy)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from loadcurve.cli.options import Jobs
+from loadcurve.cli.options import Jobs, note
 from loadcurve.errors import LoadcurveError
 
 
@@ -85,7 +85,7 @@ def run(
     publish = not given and output is None
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
     with _interrupts("nothing is written"):
-        written = batch.run_alone(notebook, output or default, given, publish=publish, report=_note)
+        written = batch.run_alone(notebook, output or default, given, publish=publish, report=note)
     typer.echo(paths.shown(written))
 
 
@@ -123,7 +123,7 @@ def batch(
     planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))
     batch.quiet()
     with _interrupts("the outputs so far are kept; the same command runs the others"):
-        found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=_note)
+        found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=note)
     failed = sum(one.state == "failed" for one in found)
     counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
     local = local_path(output)
@@ -131,10 +131,6 @@ def batch(
     typer.echo(f"{index}: {counts}")
     if failed:
         raise typer.Exit(1)
-
-
-def _note(line: str) -> None:
-    typer.echo(line, err=True)
 
 
 @contextlib.contextmanager
@@ -155,10 +151,3 @@ def _interrupts(kept: str) -> Iterator[None]:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(f"interrupted by {signal.Signals(number).name}: {kept}", err=True)
         raise typer.Exit(128 + number) from None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("notebook")(notebook)
-    app.command("run")(run)
-    app.command("batch")(batch)

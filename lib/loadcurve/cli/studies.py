@@ -175,12 +175,3 @@ def unpack(
     else:
         shutil.copytree(archive.opened(folder), output)
     typer.echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("pack")(pack)
-    app.command("unpack")(unpack)
-    app.command("new")(new)
-    app.command("list")(list_)
-    app.command("show")(show)
