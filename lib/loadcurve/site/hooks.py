@@ -144,8 +144,5 @@ def _build(config: MkDocsConfig) -> Path:
 
 
 def _with_formulas(html: str) -> str:
-    return _FORMULA.sub(lambda m: _mathml(m[2], display=m[1] == "div"), html)
-
-
-def _mathml(latex: str, *, display: bool) -> str:
-    return formula(BeautifulSoup(latex, "html.parser").get_text(), display=display)
+    """Convert formulas, which arrive as HTML, to MathML."""
+    return _FORMULA.sub(lambda m: formula(BeautifulSoup(m[2], "html.parser").get_text(), display=m[1] == "div"), html)

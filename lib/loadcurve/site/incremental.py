@@ -263,16 +263,15 @@ class _Build:
         for folder in sorted((path for path in site.rglob("*") if path.is_dir()), reverse=True):
             if not any(folder.iterdir()):
                 folder.rmdir()
-        kept = {name: page for name, page in self._pages.items() if _is_plain(page.meta)}
+        # A date in the front matter of a page is not the same after it was stored.
+        plain = (
+            name for name, page in self._pages.items() if json.loads(json.dumps(page.meta, default=str)) == page.meta
+        )
+        kept = {name: self._pages[name] for name in plain}
         texts, known = generated.texts(), generated.from_code()
         parts = {"static": static, "references": references, "others": others, "generated": known, "texts": texts}
         if digest_of_all_pages(self._root) == self._store.key:  # else the code or the settings changed meanwhile
             self._store.save(kept, parts)
-
-
-def _is_plain(meta: dict[str, Any]) -> bool:
-    """Return whether the front matter of a page is the same after it was stored; a date is not."""
-    return bool(json.loads(json.dumps(meta, default=str)) == meta)
 
 
 def _page(file: File) -> Page:

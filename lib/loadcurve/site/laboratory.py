@@ -5,7 +5,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -106,20 +106,18 @@ def keys_markdown(path: str = "") -> str:
     if not path:
         return _table(StudyFile, "", shown)
     section = next(key.section for key in keys(StudyFile) if key.name == path and key.section is not None)
-    return "\n\n".join(_parts(section, path, shown))
+    parts = []
+    for kind, at in shown.items():
+        if at == path and kind is section:
+            parts.append(_table(kind, path, shown))
+        elif at.startswith(f"{path}."):
+            parts.append(f"### {_shown(at)}\n\n{meaning(kind)}\n\n{_table(kind, at, shown)}")
+    return "\n\n".join(parts)
 
 
 def sysctls_markdown() -> str:
     """Return the sysctl settings of a namespace that a study may set, as Markdown."""
     return ", ".join(f"`{name}`" for name in sorted(SYSCTLS))
-
-
-def _parts(section: type, path: str, shown: dict[type, str]) -> Iterator[str]:
-    for kind, at in shown.items():
-        if at == path and kind is section:
-            yield _table(kind, path, shown)
-        elif at.startswith(f"{path}."):
-            yield f"### {_shown(at)}\n\n{meaning(kind)}\n\n{_table(kind, at, shown)}"
 
 
 def _first_paths() -> dict[type, str]:
@@ -145,13 +143,11 @@ def _table(section: type, path: str, shown: dict[type, str]) -> str:
     if not fields(section):
         return "It has no keys: write `{}`."
     # Two columns fit on the screen of a phone.
-    rows = (f"| `{key.name}` | {key.meaning} {_kind(key, shown)} |" for key in keys(section))
-    return "\n".join(("| key | meaning, type and default |", "|---|---|", *rows))
-
-
-def _kind(key: Key, shown: dict[type, str]) -> str:
-    words = "; ".join(filter(None, (_type(key, shown), _default(key))))
-    return f'<span class="lc-source">{words}</span>'
+    rows = ["| key | meaning, type and default |", "|---|---|"]
+    for key in keys(section):
+        words = "; ".join(filter(None, (_type(key, shown), _default(key))))
+        rows.append(f'| `{key.name}` | {key.meaning} <span class="lc-source">{words}</span> |')
+    return "\n".join(rows)
 
 
 def _type(key: Key, shown: dict[type, str]) -> str:
@@ -190,14 +186,11 @@ def _default(key: Key) -> str:
     value = _plain(key.default)
     if value in (None, "", {}, [], ()) or value == float("inf") or value != value:
         return ""
-    return f"default `{value}`" if isinstance(value, str) else f"default `{_flow(value)}`"
-
-
-def _flow(value: Any) -> str:
-    """Return a value as one line of a study file."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000).removesuffix("\n...\n").strip()
+    if not isinstance(value, str):  # as one line of a study file
+        value = int(value) if isinstance(value, float) and value.is_integer() else value
+        value = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
+        value = value.removesuffix("\n...\n").strip()
+    return f"default `{value}`"
 
 
 def _plain(value: Any) -> Any:

@@ -86,7 +86,9 @@ def drawing_html(notebook: str, slug: str) -> str:
     head, rest = drawing[drawing.index("<svg") :].split(">", 1)
     head = re.sub(r' (?:width|height|version|xmlns:xlink)="[^"]*"', "", head)
     head = f'{head} role="img" aria-label="{literal(facts["alt"])}">'
-    return head + _smaller(_without_idle_ids(rest))
+    # Unused ids would be duplicates when a page has several drawings.
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", rest))
+    return head + _smaller(re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", rest))
 
 
 def _smaller(drawing: str) -> str:
@@ -115,12 +117,6 @@ def _rounded(found: re.Match[str]) -> str:
 def _grouped(series: re.Match[str]) -> str:
     style = f' style="{series[1]}"'
     return f"<g{style}>\n{series[0].replace(style, '')}</g>\n"
-
-
-def _without_idle_ids(drawing: str) -> str:
-    """Return a drawing without unused ids, because they would be duplicates when a page has several drawings."""
-    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
-    return re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", drawing)
 
 
 _BLOCK = '<div class="lc-weak"></div>'
@@ -153,7 +149,7 @@ def with_weak_points(path: str, html: str) -> str:
         at = found.end()
         if found[2]:
             name, warnings, few = json.loads(bytes.fromhex(found[2]))
-            if few is not None and not _in_table(html[: found.start()]):
+            if few is not None and _CELL.findall(html[: found.start()])[-1:] != [""]:  # not in a table
                 expected = f"expected at least {FEWEST_REPEATS} repeats of a number in a sentence"
                 raise LoadcurveError(f"handbook/{path}: {expected}, got {few} of {name}: show it in a table")
             for warning in warnings:
@@ -172,7 +168,3 @@ def with_weak_points(path: str, html: str) -> str:
         expected = f"expected the warnings of {name} on the page"
         raise LoadcurveError(f"handbook/{path}: {expected}, got none: add {{{{ weak_points() }}}} below the number")
     return "".join([*parts, html[at:]])
-
-
-def _in_table(html: str) -> bool:
-    return _CELL.findall(html)[-1:] == [""]

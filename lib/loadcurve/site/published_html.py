@@ -65,7 +65,8 @@ def value_html(notebook: str, name: str, *, interval: bool = True) -> str:
     tip = [f"{known['level']:.0%} interval: {shown}"] if shown != known["text"] else []
     tip += [f"notebook {notebook}, {name}"]
     weak = mark(f"{name} of {notebook}", known.get("warnings", []), known.get("repeats"))
-    text = _unbroken(shown if interval else known["text"])
+    text = shown if interval else known["text"]
+    text = literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)  # a number stays on one line with its unit
     return f'<span class="lc-value" title="{literal("; ".join(tip))}"{weak}>{text}</span>'
 
 
@@ -111,11 +112,6 @@ def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
         if verdict in counts
     ]
     return f'<span class="lc-value">{"; ".join(shown)}</span>'
-
-
-def _unbroken(text: str) -> str:
-    """Return a number with no-break spaces, so that it stays on one line with its unit; a sentence is unchanged."""
-    return literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)
 
 
 def table_names() -> list[str]:
@@ -173,7 +169,7 @@ def reruns_html(*notebooks: str) -> str:
 def experiments_html(notebook: str, link: Link) -> str:
     """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
     shown = []
-    for row in _rows(notebook).itertuples():
+    for row in published.read_rows(notebook, "experiments").fillna("").itertuples():
         facts = [f"study: {_studies_html(row.study, link)}"]
         facts += [f"audit of {literal(row.audit)}"] if row.audit else []
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
@@ -196,13 +192,14 @@ def experiments_index_html(link: Link) -> str:
         page = link(f"studies/{notebook}.html")
         title = literal(_title(notebook))
         body.append(f'<tr class="lc-group"><th colspan="{len(heads)}"><a href="{page}">{title}</a></th></tr>')
-        for row in _rows(notebook).itertuples():
+        for row in published.read_rows(notebook, "experiments").fillna("").itertuples():
+            name = literal(row.figure)
             cells = (
                 f"<strong>{literal(row.experiment)}</strong> {literal(row.title)}",
                 literal(row.published),
                 literal(row.rerun),
                 _studies_html(row.study, link),
-                _figure_html(row, page),
+                f'<a href="{page}#figure-{name}">{literal(row.figure.replace("_", " "))}</a>' if name else "none",
             )
             shown = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True))
             body.append(f'<tr data-verdict="{literal(row.rerun)}">{shown}</tr>')
@@ -226,24 +223,15 @@ def _title(notebook: str) -> str:
     return next(line for line in page.read_text("utf-8").splitlines() if line.startswith("# ")).removeprefix("# ")
 
 
-def _rows(notebook: str) -> pd.DataFrame:
-    return published.read_rows(notebook, "experiments").fillna("")
-
-
 def _studies_html(names: str, link: Link) -> str:
     """Return each study of an experiment, with its raw files or the command that records it."""
-    return ", ".join(_study_html(name, link) for name in names.split())
-
-
-def _study_html(name: str, link: Link) -> str:
-    if name in folders(paths.build()):
-        return f'<a href="{link(page_of(name).replace(".md", ".html"))}">{literal(name)}</a>'
-    if (paths.studies() / name / "study.yml").is_file():
-        return literal(name)
-    return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {literal(name)}</code>'
-
-
-def _figure_html(row: Any, page: str) -> str:
-    if row.figure:
-        return f'<a href="{page}#figure-{literal(row.figure)}">{literal(row.figure.replace("_", " "))}</a>'
-    return "none"
+    known, shown = folders(paths.build()), []
+    for name in names.split():
+        if name in known:
+            shown.append(f'<a href="{link(page_of(name).replace(".md", ".html"))}">{literal(name)}</a>')
+        elif (paths.studies() / name / "study.yml").is_file():
+            shown.append(literal(name))
+        else:
+            launch = f"<code>loadcurve launch {literal(name)}</code>"
+            shown.append(f'<a href="{link(_GUIDE)}">ready to launch</a>: {launch}')
+    return ", ".join(shown)
