@@ -33,19 +33,11 @@ _PRINTED = 5  # last lines of a failed cell's output that a message shows
 
 
 class NotebookError(LoadcurveError):
-    """A cell of a notebook raised an error, or its kernel ended.
-
-    Parameters
-    ----------
-    line : str
-        What happened, in one line.
-    cell : str
-        Source of the cell, and the last lines that it printed.
-    """
+    """A cell of a notebook raised an error, or its kernel ended: what happened, in one line."""
 
     def __init__(self, line: str, cell: str = "") -> None:
         super().__init__(line)
-        self.cell = cell
+        self.cell = cell  # Its source, and the last lines that it printed
         self.partial: Path | None = None  # The notebook as far as it was executed, where it was kept
 
 

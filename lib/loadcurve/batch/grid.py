@@ -160,20 +160,9 @@ def jobs_of(notebooks: Sequence[Path], fixed: Mapping[str, object], grid: Mappin
     """Return the jobs of a batch in the order of the notebooks, the last parameter of the grid changing fastest.
 
     A parameter goes to each notebook that declares it; a notebook that declares no parameter of the grid runs once.
+    Values of `fixed` are for all jobs; of those of `grid`, each job takes one.
 
-    Parameters
-    ----------
-    notebooks : sequence of pathlib.Path
-        With different names.
-    fixed : mapping
-        Values for all jobs.
-    grid : mapping
-        Values of which each job takes one.
-
-    Raises
-    ------
-    LoadcurveError
-        For a parameter that no notebook declares, a wrong value, or two notebooks of one name.
+    Raises `LoadcurveError` for a parameter that no notebook declares, a wrong value, or two notebooks of one name.
     """
     stems = [notebook.stem for notebook in notebooks]
     if twice := next((stem for stem in stems if stems.count(stem) > 1), ""):

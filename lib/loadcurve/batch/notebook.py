@@ -35,14 +35,10 @@ def run_notebook(
 
     Parameters
     ----------
-    notebook, output : pathlib.Path
-        The notebook, and the executed copy to write.
-    parameters : mapping, optional
-        Values for the notebook's ``parameters`` cell.
     publish : bool
         Whether to replace the figures in the handbook; they are replaced only if every cell succeeds.
     report : callable
-        CallableAudit with one line if another process is writing the same output.
+        Called with one line if another process is writing the same output.
     kernels : Kernels, optional
         To which the kernel is added while it runs.
 

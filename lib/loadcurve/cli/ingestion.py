@@ -102,29 +102,16 @@ def ingest(
 
 @dataclass
 class _Inputs:
-    """What one call reads, with all that the options say about it.
+    """What one call reads, with all that the options say about it."""
 
-    Attributes
-    ----------
-    paths : list of str
-        Files, folders, their URLs, or ``-``.
-    hints, jobs, factors
-        As in `loadcurve.reading.read_matched`.
-    table : str or None
-        The only table that is read.
-    matched : bool
-        Whether rows of a folder name their run.
-    refused : int
-        Number of files that could not be read so far.
-    """
-
-    paths: list[str]
+    paths: list[str]  # Files, folders, their URLs, or ``-``
+    # `hints`, `jobs` and `factors`: as in `loadcurve.reading.read_matched`.
     hints: "Hints"
     jobs: int
     factors: "GivenFactors"
-    table: str | None
-    matched: bool
-    refused: int = 0
+    table: str | None  # The only table that is read
+    matched: bool  # Whether rows of a folder name their run
+    refused: int = 0  # Number of files that could not be read so far
 
     def readings(self, **options: Any) -> Generator["Reading"]:
         """Yield what can be read, and print on standard error what cannot, as soon as it is known."""

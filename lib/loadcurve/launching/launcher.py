@@ -81,15 +81,7 @@ def launch(
 
 
 def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
-    """Return the last line of an interrupted launch: the signal, what is kept, and what to do next.
-
-    Parameters
-    ----------
-    interrupt : KeyboardInterrupt
-        As `launch` raised it.
-    folder : pathlib.Path
-        Folder of the study.
-    """
+    """Return the last line of a launch that raised `interrupt`: the signal, what is kept, and what to do next."""
     by = signal.Signals(signal_of(interrupt)).name
     finished, of, show = _finished(folder) if folder.is_dir() else 0, "", ""
     if (folder / "study.yml").is_file():
@@ -131,13 +123,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
 
 
 def describe_launch(folder: Path) -> list[str]:
-    """Return lines about the runs in a study's folder: each fact, each distinct warning, the audit's verdict.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the study.
-    """
+    """Return lines about the runs in a study's folder: each fact, each distinct warning, the audit's verdict."""
     runs = {path: read_run(path) for path in run_folders(folder)}
     reports, warnings = [], []
     for path, run in runs.items():

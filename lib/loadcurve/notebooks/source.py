@@ -77,10 +77,7 @@ class Declared:
     def check(self, name: str, value: object) -> None:
         """Check the type and the range of a value.
 
-        Raises
-        ------
-        ValueRuleError
-            Such as ``enough must be 0 < enough <= 1, got 1.5``.
+        It raises such as ``enough must be 0 < enough <= 1, got 1.5``.
         """
         if self.range and self.kind != "list":
             self.range.check(name, value, whole=self.kind == "int")

@@ -43,10 +43,6 @@ def read_each(
 
     Parameters
     ----------
-    path : str or pathlib.Path
-        File or folder.
-    hints : Hints
-        What the caller knows about the texts.
     workers : int
         Largest number of processes; 0 for one per processor.
     leave_out : collection of pathlib.Path
@@ -115,10 +111,6 @@ def read_matched(
 
     Parameters
     ----------
-    path : pathlib.Path
-        A folder.
-    hints, workers
-        As in `read_each`.
     factors : mapping, path or GivenFactors, optional
         Facts about the runs, beside those of ``factors.csv`` in the folder.
     store : bool
@@ -127,7 +119,7 @@ def read_matched(
     parts : Parts, optional
         Where the processes that label the rows of files write their tables.  They are then not yielded, except for
         ``runs``, ``factors`` and the tables of recorded runs.
-    client, called
+    hints, workers, client, called
         As in `read_each`.
     """
     from loadcurve.ingest.raw_folder import raw_folder_parts  # with declarations that workers do not need

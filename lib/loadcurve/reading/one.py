@@ -186,20 +186,7 @@ def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
 
 
 def require_report(parsed: Parsed, source: str) -> None:
-    """Raise unless there is the report of a load generator.
-
-    Parameters
-    ----------
-    parsed : Parsed
-        As `read` returns it.
-    source : str
-        Name of the data.
-
-    Raises
-    ------
-    LoadcurveError
-        In one line: what was found instead, and what to do.
-    """
+    """Raise unless there is the report of a load generator: what was found instead, and what to do."""
     if "runs" in parsed.tables and len(parsed.tables["runs"]):
         return
     refused = [warning.removeprefix(NOT_READ) for warning in parsed.warnings if warning.startswith(NOT_READ)]

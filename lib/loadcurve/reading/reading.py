@@ -21,26 +21,14 @@ SOURCE = "source.yml"
 class Reading:
     """Tables of one raw file, of one run that the laboratory recorded, or of one part of a folder.
 
-    Attributes
-    ----------
-    source : str
-        Path of the file; ``-`` for standard input; the folder of a recorded run.  Characters that a table or a terminal
-        cannot represent are escaped as in Python.
-    parsed : Parsed
-        Tables of the file; empty if the file was rejected.
-    refused : str
-        Reason for the rejection, in one line; empty if the file was read.
-    labelled : bool
-        Whether the rows already name their run and file, as those of a run with a `run.json` do.
-    file : pathlib.Path or None
-        The file, if it is in a folder that was read and belongs to no recorded run.
+    Characters of its source that a table or a terminal cannot represent are escaped as in Python.
     """
 
-    source: str
-    parsed: Parsed
-    refused: str = ""
-    labelled: bool = False
-    file: Path | None = None
+    source: str  # Path of the file; ``-`` for standard input; the folder of a recorded run
+    parsed: Parsed  # Tables of the file; empty if the file was rejected
+    refused: str = ""  # Reason for the rejection, in one line; empty if the file was read
+    labelled: bool = False  # Whether the rows already name their run and file, as those of a run with a `run.json` do
+    file: Path | None = None  # The file, if it is in a folder that was read and belongs to no recorded run
 
     def rows(self, name: str) -> "pd.DataFrame | Rows":
         """Return the rows of a table, each with its file; those of a single file belong to no run."""

@@ -121,12 +121,7 @@ def build(root: Path) -> list[str]:
     """Build the handbook of a checkout, and return the pages that were rendered.
 
     Every file of the site is what `mkdocs build` would write.  Pages are kept in `CACHE` with digests of what they were
-    made from.
-
-    Raises
-    ------
-    Abort
-        When mkdocs printed a warning; then nothing is kept of this build.
+    made from.  Raises `Abort` when mkdocs printed a warning; then nothing is kept of this build.
     """
     with alone("the handbook", print):
         return _build(root)
