@@ -10,7 +10,7 @@ set -eu
 python="$1"
 lock="$2"
 edited="${3:-}"
-parts=build/pip
+parts="build/pip/$(basename "$lock" .lock)" # of its own: make may install several locks at the same time
 rm -rf "$parts"
 mkdir -p "$parts"
 shares=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)

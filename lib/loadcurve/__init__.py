@@ -17,9 +17,9 @@ argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`
 ``solve_*`` → a solved network or station; ``judge_*`` tables → findings or verdicts; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
-Layers, bottom up: ``arrays blocks errors extras jupyter units version workers`` < ``schemas tables study paths`` <
-``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``acceptance analysis`` <
-``plots`` < ``publish`` < ``batch report site launching`` < ``cli``.
+Layers, bottom up: ``blocks errors packages units`` < ``files`` < ``runtime study tables`` < ``ingest | lab``,
+``notebooks`` < ``stats`` < ``models reading`` < ``acceptance audit`` < ``analysis`` < ``launching plots`` <
+``publish report`` < ``batch site`` < ``cli``.
 
 The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules
 among them.  Each is imported when it is first used: the command line reads a small file without pandas.

@@ -14,7 +14,7 @@ _LOADCURVE = """\
 #!{python}
 import os, sys
 from loadcurve import cli
-from loadcurve.batch import execution, given
+from loadcurve.batch import execution, grid
 
 def execute(notebook, work, name, given, folder, kernels):
     (work / "reads").touch()
@@ -23,7 +23,7 @@ def execute(notebook, work, name, given, folder, kernels):
     exec(notebook.read_text(), {{}})
     (work / name).write_text("executed")
 
-given.check_parameters = lambda notebook, given: given
+grid.check_parameters = lambda notebook, given: given
 execution.execute = execute
 cli.main()
 """

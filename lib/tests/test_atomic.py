@@ -74,7 +74,7 @@ def test_nothing_is_written_in_place(root):
     # These fill a temporary folder, or a draft that `replacing` puts in its place.
     temporary = {
         "batch/cluster.py",
-        "reading/recordings.py",
+        "reading/reading.py",
         "reading/folder.py",
         "ingest/on_disk.py",
         "cli/studies.py",

@@ -13,7 +13,7 @@ import pytest
 import loadcurve
 from loadcurve import batch
 from loadcurve.batch import execution
-from loadcurve.batch.given import check_parameters
+from loadcurve.batch.grid import check_parameters
 from loadcurve.batch.notebook import dependencies, partial_of
 from loadcurve.errors import LoadcurveError
 

@@ -14,12 +14,11 @@ from typer.testing import CliRunner
 
 from loadcurve import batch
 from loadcurve.batch import execution, runner
-from loadcurve.batch.given import Text, Texts
-from loadcurve.batch.grid import Job
-from loadcurve.batch.values import COLUMNS
+from loadcurve.batch.grid import Job, Text, Texts
+from loadcurve.batch.index import COLUMNS
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.notebooks.parameters import range_of
+from loadcurve.notebooks.source import range_of
 
 A = """\
 study: str = "s"  # name of a study

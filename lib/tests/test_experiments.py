@@ -13,7 +13,7 @@ from loadcurve.audit import NO_CLAIM, VERDICTS, judge_experiments
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files import paths
 from loadcurve.ingest.published import read_experiments
-from loadcurve.notebooks.captions import read_captions
+from loadcurve.notebooks.source import read_captions
 from loadcurve.stats import Estimate
 
 NOTEBOOKS = {path.stem[3:]: path for path in (ROOT / "notebooks").glob("5[0-4]_*.ipynb")}

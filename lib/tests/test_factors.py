@@ -18,8 +18,7 @@ from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.models import capacity
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, summarise_repeats
-from loadcurve.tables.curves import UNNAMED, check_points, name_curves
-from loadcurve.tables.whole_runs import merge_generators
+from loadcurve.tables.curves import UNNAMED, check_points, merge_generators, name_curves
 
 LEVELS = {
     "threads": [1, 4],

@@ -20,7 +20,7 @@ import pytest
 from one_test import in_one_test
 
 import loadcurve
-from loadcurve.batch.given import check_parameters
+from loadcurve.batch.grid import check_parameters
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import Hints, list_files, parse_bytes
 from loadcurve.reading import read_each, read_named

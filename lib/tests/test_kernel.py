@@ -50,13 +50,13 @@ def test_a_handler_of_the_user_is_kept(kernel):
 WAITING = """
 import threading
 from unittest import mock
-from loadcurve.runtime import progress
-progress.DELAY_S = 0.0
-counted = progress.Progress.advance
+from loadcurve.runtime import many_files
+many_files.DELAY_S = 0.0
+counted = many_files.Progress.advance
 def advance_and_wait(bar, *sizes):
     counted(bar, *sizes)
     threading.Event().wait()
-with mock.patch.object(progress.Progress, "advance", advance_and_wait):
+with mock.patch.object(many_files.Progress, "advance", advance_and_wait):
     loadcurve.read("twelve")
 """
 

@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
-from loadcurve.site.rooms import floors, rooms
+from loadcurve.site.interface import floors, rooms
 from loadcurve.study import ONLY_VARIANT
 from loadcurve.tables import curves
 

@@ -14,10 +14,9 @@ from conftest import ROOT
 from one_test import in_one_test
 
 from loadcurve import publish
-from loadcurve.batch.given import check_parameters, declared_parameters
+from loadcurve.batch.grid import check_parameters, declared_parameters
 from loadcurve.errors import LoadcurveError
-from loadcurve.notebooks.captions import read_captions
-from loadcurve.notebooks.parameters import TYPES
+from loadcurve.notebooks.source import TYPES, read_captions
 from loadcurve.runtime import jupyter
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -19,11 +19,11 @@ from conftest import ROOT
 from true_captions import TRUE
 
 from loadcurve import publish
-from loadcurve.batch.given import Text, check_parameters, typed
+from loadcurve.batch.grid import Text, check_parameters, typed
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
-from loadcurve.notebooks import captions
-from loadcurve.notebooks.captions import fill_captions, read_captions
+from loadcurve.notebooks.source import fill_captions, read_captions
+from loadcurve.runtime.jupyter import NOTEBOOK_VARIABLE
 from loadcurve.study.archive import opened
 
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ def test_sentences_are_true_of_the_numbers_drawn(notebook, study, this_machine, 
     build = this_machine.parent / "build"  # all notebooks share the tables of the copied study
     monkeypatch.setattr(paths, "build", lambda: build)
     monkeypatch.setenv("LOADCURVE_PUBLISH", str(tmp_path))
-    monkeypatch.setenv(captions.NOTEBOOK_VARIABLE, str(notebook))
+    monkeypatch.setenv(NOTEBOOK_VARIABLE, str(notebook))
     folder = this_machine if study == "this machine" else FOLDERS / study
     known = run_cells(notebook, {"study": str(folder)} | GIVEN.get(notebook.stem, {}))
     said = capsys.readouterr().out

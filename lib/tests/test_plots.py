@@ -24,8 +24,7 @@ from loadcurve.errors import NotMeasuredError, ValueRuleError
 from loadcurve.models import Fit, summarise_threads
 from loadcurve.models.capacity import Objective
 from loadcurve.plots._axes import _apart
-from loadcurve.plots.drawing import shows_something, svg_text
-from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
+from loadcurve.plots.style import COLOURS, INK, PALETTE, colours, shows_something, svg_text
 from loadcurve.stats import Estimate
 
 matplotlib.use("Agg")

@@ -9,8 +9,8 @@ import pytest
 
 from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
-from loadcurve.runtime import progress
-from loadcurve.runtime.progress import Progress, hidden
+from loadcurve.runtime import many_files
+from loadcurve.runtime.many_files import Progress, hidden
 
 
 class Terminal(io.StringIO):
@@ -71,7 +71,7 @@ def test_other_lines_are_not_written_into_it(started, monkeypatch):
 @pytest.mark.parametrize("kind", [Terminal, io.StringIO])
 def test_short_work_shows_nothing(root, monkeypatch, kind):
     monkeypatch.setattr(sys, "stderr", said := kind())
-    monkeypatch.setattr(progress, "DELAY_S", 3600.0)
+    monkeypatch.setattr(many_files, "DELAY_S", 3600.0)
     assert list(read_each(root / "lib/tests/data/wrk/fdlimit.txt", Hints()))
     assert said.getvalue() == ""
 

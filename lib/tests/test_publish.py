@@ -14,7 +14,7 @@ from loadcurve import publish
 from loadcurve.errors import LoadcurveError
 from loadcurve.plots import style
 from loadcurve.publish import outputs
-from loadcurve.site import published, published_html, weak_points
+from loadcurve.site import published, published_html
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.study import Study
 
@@ -95,9 +95,9 @@ def test_a_value_brings_its_interval_along(begun):
 
 def page_of(*parts, cell=False):
     """A page with published numbers, and with blocks of their weak points for None."""
-    cells = [published_html.value_html("99_test", one) if one else weak_points.weak_points_html() for one in parts]
+    cells = [published_html.value_html("99_test", one) if one else published.weak_points_html() for one in parts]
     text = "".join(f"<table><tr><td>{one}</td></tr></table>" if cell else f"<p>{one}</p>" for one in cells)
-    return weak_points.with_weak_points("p.md", text)
+    return published.with_weak_points("p.md", text)
 
 
 def test_a_warning_is_a_footnote_that_cannot_be_left_out(begun):

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import atomic, paths, runtime
+from loadcurve.files import atomic, paths
 
 OTHER = 65534  # nobody
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 HELD = """
 import sys
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 with temporary_folder() as folder:
     (folder / "table").write_text("rows")
     print(folder, flush=True)
@@ -116,40 +116,40 @@ def test_the_folder_of_a_killed_process_is_removed_and_no_other(shared):
         for name in (elsewhere, elsewhere.with_suffix(".lock")):
             name.touch()
         assert (left / "table").read_text() == "rows"
-        runtime.remove_left()
+        atomic.remove_left()
         assert not left.exists() and not left.with_suffix(".lock").exists()
         assert (alive / "table").read_text() == "rows" and elsewhere.exists()
-        with runtime.temporary_folder() as own:
-            runtime.remove_left()
+        with atomic.temporary_folder() as own:
+            atomic.remove_left()
             assert own.is_dir()
         assert not own.exists()
     assert {path.name for path in left.parent.iterdir()} == {"ffffff-00000000", "ffffff-00000000.lock"}
 
 
 def test_a_process_whose_lock_is_taken_away_makes_another(shared, monkeypatch):
-    opened = runtime.open_lock
+    opened = atomic.open_lock
 
     def taken(file):
-        monkeypatch.setattr(runtime, "open_lock", opened)
+        monkeypatch.setattr(atomic, "open_lock", opened)
         lock = opened(file)
-        runtime.remove_left()
+        atomic.remove_left()
         return lock
 
-    monkeypatch.setattr(runtime, "open_lock", taken)
-    with runtime.temporary_folder() as folder:
+    monkeypatch.setattr(atomic, "open_lock", taken)
+    with atomic.temporary_folder() as folder:
         assert folder.with_suffix(".lock").exists()
 
 
 @as_root
 def test_what_another_user_put_there_is_not_removed(shared):
-    kept = shared / "loadcurve-0" / f"{runtime._machine()}-00000000.lock"
+    kept = shared / "loadcurve-0" / f"{atomic._machine()}-00000000.lock"
 
     def plant():
         kept.parent.mkdir()
         kept.touch()
 
     by_another_user(plant)
-    runtime.remove_left()
+    atomic.remove_left()
     assert kept.exists()
 
 

@@ -19,7 +19,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.files import Hints
 from loadcurve.reading import read_each
 from loadcurve.runtime import many_files
-from loadcurve.runtime.progress import Progress
+from loadcurve.runtime.many_files import Progress
 from loadcurve.runtime.workers import WorkerLost, _Pool, in_order, processors
 
 WRK = "wrk/fdlimit.txt"

@@ -10,7 +10,7 @@ from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.analysis.usage import NO_SAMPLE, NOT_ATTACHED
 from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.verdict import OVERLOAD
-from loadcurve.tables.loads import OPEN_LOOP_TOOLS
+from loadcurve.tables.curves import OPEN_LOOP_TOOLS
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""

@@ -29,8 +29,8 @@ from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
+from loadcurve.tables.curves import SAME_RATE, name_loops
 from loadcurve.tables.curves import curves as each_curve
-from loadcurve.tables.loads import SAME_RATE, name_loops
 from loadcurve.units import group_lines
 
 

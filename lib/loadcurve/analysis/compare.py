@@ -21,8 +21,8 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.grouping import other_facts
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
 from loadcurve.stats.arrays import Array
-from loadcurve.tables.loads import LOOPS
-from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.tables.curves import LOOPS
+from loadcurve.tables.schemas.derived import half_digit
 
 MARGIN_RATIO = 0.02
 """Difference that does not matter, by default: what two quiet machines of one kind differ by."""

@@ -10,7 +10,7 @@ import pandas as pd
 from loadcurve.analysis.gate import Gate
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_display, to_text
 from loadcurve.stats import Estimate
-from loadcurve.tables.loads import LOOPS
+from loadcurve.tables.curves import LOOPS
 from loadcurve.units import format_quantity, unit_of_column
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 
 from loadcurve.analysis.objective import quantile_column
 from loadcurve.stats import find_mean
+from loadcurve.tables.schemas.derived import digit_of
 from loadcurve.tables.schemas.failures import error_ratio
-from loadcurve.tables.schemas.printed import digit_of
 
 
 def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,7 @@ import numpy as np
 from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
 from loadcurve.errors import LoadcurveError
-from loadcurve.tables.curves import UNNAMED
-from loadcurve.tables.loads import LOOPS, SAME_RATE
+from loadcurve.tables.curves import LOOPS, SAME_RATE, UNNAMED
 
 _MOST = 6  # loads in a message
 _METRICS = "^(throughput|goodput|latency|error|received)"

@@ -17,8 +17,8 @@ from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import confounded_factors
+from loadcurve.tables.schemas.derived import digit_of
 from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
-from loadcurve.tables.schemas.printed import digit_of
 from loadcurve.units import format_quantity
 
 MIN_LEVELS = 6

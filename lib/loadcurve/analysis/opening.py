@@ -11,7 +11,7 @@ from loadcurve.analysis.curve import Curve, Result
 from loadcurve.audit import Verdict
 from loadcurve.ingest.grouping import GROUPED
 from loadcurve.ingest.raw_file import NOT_ATTACHED
-from loadcurve.tables.loads import OPEN_LOOP_TOOLS
+from loadcurve.tables.curves import OPEN_LOOP_TOOLS
 
 _TRUST = {
     "error": "Do not rely on it: see the verdict.",

@@ -16,8 +16,7 @@ from loadcurve.audit.run_tables import RunTables, Tables, count_runs
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.audit.verdict import beyond_capacity
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.paths import data_folder
-from loadcurve.files.remote import is_url
+from loadcurve.files.paths import data_folder, is_url
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.reading import as_parsed
 

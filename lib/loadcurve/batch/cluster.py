@@ -16,9 +16,9 @@ from typing import Any
 from distributed import Future
 
 from loadcurve.batch import execution
+from loadcurve.batch.execution import LOOK_S, Finished
 from loadcurve.batch.grid import Job
-from loadcurve.batch.here import LOOK_S, Finished
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.runtime.cluster import check_library, connected, library
 from loadcurve.runtime.signals import pause
 

@@ -1,22 +1,30 @@
-"""Execute one notebook by papermill in a kernel of its own; a failed notebook is kept as far as it was executed."""
+"""Execute notebooks by papermill, each in a kernel of its own, in threads of this process; what became of each job.
+
+A failed notebook is kept as far as it was executed.
+"""
 
 import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Literal
 
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from traitlets.config import Config
 
+from loadcurve.batch.grid import Job
 from loadcurve.batch.libraries import DeadKernelError, PapermillExecutionError, nbformat, pm
-from loadcurve.errors import LoadcurveError, named_as
-from loadcurve.files.runtime import temporary_folder
-from loadcurve.notebooks.captions import fill_captions
+from loadcurve.errors import LoadcurveError, in_one_line, named_as, printable
+from loadcurve.files.atomic import temporary_folder
+from loadcurve.notebooks.source import fill_captions
 from loadcurve.runtime.jupyter import NOTEBOOK_VARIABLE
+from loadcurve.runtime.signals import pause
 
 START_S = 1800
 """Time limit for the start of a kernel; 60 s, as papermill has it, are too short for a busy machine."""
@@ -25,19 +33,11 @@ _PRINTED = 5  # last lines of a failed cell's output that a message shows
 
 
 class NotebookError(LoadcurveError):
-    """A cell of a notebook raised an error, or its kernel ended.
-
-    Parameters
-    ----------
-    line : str
-        What happened, in one line.
-    cell : str
-        Source of the cell, and the last lines that it printed.
-    """
+    """A cell of a notebook raised an error, or its kernel ended: what happened, in one line."""
 
     def __init__(self, line: str, cell: str = "") -> None:
         super().__init__(line)
-        self.cell = cell
+        self.cell = cell  # Its source, and the last lines that it printed
         self.partial: Path | None = None  # The notebook as far as it was executed, where it was kept
 
 
@@ -166,3 +166,85 @@ def _last_cell(draft: Path) -> str:
     last = (failed or started[-1:])[0]
     printed = "".join(output.text for output in last.outputs if output.output_type == "stream").splitlines()
     return "\n".join([*last.source.splitlines(), *printed[-_PRINTED:]])
+
+
+Finished = tuple[Job, float, Exception | None]
+"""A job, how many seconds it took, and why it failed."""
+
+LOOK_S = 0.05
+"""Time between two looks at what has finished; a notebook takes seconds."""
+
+_END_S = 20.0  # for the clean-up after an interrupt; nbclient looks for a dead kernel once in a second
+
+
+def run_here(jobs: Sequence[Job], at_once: int, make: Callable[[Job, Kernels], None]) -> Iterator[Finished]:
+    """Yield each job when it has finished; where the caller stops, all kernels are ended.
+
+    The threads are daemons: the interpreter does not wait for them.
+    """
+    kernels, waiting, finished = Kernels(), SimpleQueue[Job](), SimpleQueue[Finished]()
+    for job in jobs:
+        waiting.put(job)
+
+    def work() -> None:
+        while not kernels.ended:
+            try:
+                job = waiting.get_nowait()
+            except Empty:
+                return
+            start, error = time.monotonic(), None
+            try:
+                make(job, kernels)
+            except Exception as raised:
+                error = raised
+            finished.put((job, time.monotonic() - start, error))
+
+    threads = [threading.Thread(target=work, name="loadcurve-notebook", daemon=True) for _ in jobs[:at_once]]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in jobs:
+            while finished.empty():
+                pause(LOOK_S)
+            yield finished.get()
+    finally:
+        kernels.end()
+        end = time.monotonic() + _END_S
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job."""
+
+    job: Job
+    # Whether this batch made the output, it was complete before, or its notebook failed.
+    state: Literal["made", "kept", "failed"]
+    reason: str = ""  # Why it failed, in one line
+    cell: str = ""  # The cell that failed, and the last lines that it printed
+    partial: str = ""  # Path or URL of the notebook as far as it was executed; empty where it was not kept
+
+    def __str__(self) -> str:
+        if self.state != "failed":
+            return f"{self.state}: {self.job.name}"
+        return f"failed: {self.job.name}: {failure_text(self.reason, self.cell, self.partial)}"
+
+
+def failure_text(reason: str, cell: str, partial: str) -> str:
+    """Return why a notebook failed, the cell that failed, and the path of what was executed, in several lines."""
+    lines = [printable(reason), *(f"    {printable(line)}" for line in cell.splitlines())]
+    if partial:
+        lines.append(f"  partial notebook: {printable(partial)}")
+    return "\n".join(lines)
+
+
+def outcome_of(job: Job, error: Exception | None, shown: Callable[[Path], str]) -> Outcome:
+    """Return what became of a job that ran, given the error that ended it; `shown` returns the name of a file."""
+    if error is None:
+        return Outcome(job, "made")
+    if isinstance(error, NotebookError):
+        return Outcome(job, "failed", str(error), error.cell, shown(error.partial) if error.partial else "")
+    reason = str(error) if isinstance(error, LoadcurveError) else f"{type(error).__name__}: {error}"
+    reason = in_one_line(error) if isinstance(error, OSError) else reason
+    return Outcome(job, "failed", " ".join(reason.split()))

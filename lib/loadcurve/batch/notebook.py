@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from loadcurve.batch import execution, given
+from loadcurve.batch import execution, grid
 from loadcurve.errors import LoadcurveError, named_as
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, is_stream, real_path, replace, write_sums, write_text
@@ -35,14 +35,10 @@ def run_notebook(
 
     Parameters
     ----------
-    notebook, output : pathlib.Path
-        The notebook, and the executed copy to write.
-    parameters : mapping, optional
-        Values for the notebook's ``parameters`` cell.
     publish : bool
         Whether to replace the figures in the handbook; they are replaced only if every cell succeeds.
     report : callable
-        CallableAudit with one line if another process is writing the same output.
+        Called with one line if another process is writing the same output.
     kernels : Kernels, optional
         To which the kernel is added while it runs.
 
@@ -54,7 +50,7 @@ def run_notebook(
         With the last line of the traceback, when a cell raises an error; the notebook is kept as far as it was
         executed (`partial_of`).
     """
-    values = given.check_parameters(notebook, parameters or {})
+    values = grid.check_parameters(notebook, parameters or {})
     if publish and not paths.NOTEBOOK_NAME.fullmatch(notebook.stem):
         raise LoadcurveError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
     if is_stream(output):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.batch import execution
+from loadcurve.batch.execution import Finished, Outcome, outcome_of, run_here
 from loadcurve.batch.grid import Job
-from loadcurve.batch.here import Finished, run_here
 from loadcurve.batch.notebook import (
     STAMP,
     files_read,
@@ -25,11 +25,10 @@ from loadcurve.batch.notebook import (
     run_notebook,
     work_folder,
 )
-from loadcurve.batch.outcome import Outcome, outcome_of
 from loadcurve.files import paths
-from loadcurve.files.atomic import alone, sha256_of
-from loadcurve.files.remote import RemoteFolder, files_below, local_path
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import alone, sha256_of, temporary_folder
+from loadcurve.files.paths import local_path
+from loadcurve.files.remote import RemoteFolder, files_below
 from loadcurve.runtime.cluster import library
 from loadcurve.runtime.signals import deferred
 from loadcurve.runtime.workers import processors
@@ -144,15 +143,13 @@ def run_batch(
     scheduler: str = "",
     report: Report = lambda line: None,
 ) -> list[Outcome]:
-    """Run jobs whose output is missing or stale; write `index.html` and `values.parquet` about all of them.
+    """Run jobs whose output is missing or stale; write `index.html` and `values.parquet` about all, in their order.
 
     A failed notebook does not stop the others.  SIGINT, SIGTERM and SIGHUP end all kernels; the next call with the same
     jobs runs what is missing.
 
     Parameters
     ----------
-    jobs : sequence of Job
-        From `jobs_of`.
     folder : pathlib.Path or str
         Folder for the outputs, or its URL (`loadcurve.files.remote`); it is created.
     at_once : int
@@ -161,12 +158,7 @@ def run_batch(
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``; ``local`` for a Dask cluster on this machine;
         empty for threads of this process.
     report : callable
-        CallableAudit with a line about each job.
-
-    Returns
-    -------
-    list of Outcome
-        In the order of the jobs.
+        Called with a line about each job.
     """
     run = partial(_run_batch, jobs, at_once=at_once or processors(), scheduler=scheduler, report=report)
     if (local := local_path(folder)) is not None:
@@ -224,13 +216,7 @@ def run_alone(
     publish: bool = False,
     report: Report = lambda line: None,
 ) -> Path:
-    """Call `run_notebook` in a thread; SIGINT, SIGTERM and SIGHUP end its kernel.
-
-    Raises
-    ------
-    LoadcurveError
-        As `run_notebook`.
-    """
+    """Call `run_notebook` in a thread, with its errors; SIGINT, SIGTERM and SIGHUP end its kernel."""
 
     def make(job: Job, kernels: execution.Kernels) -> None:
         run_notebook(notebook, output, parameters, publish=publish, report=report, kernels=kernels)

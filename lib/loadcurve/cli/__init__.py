@@ -4,13 +4,15 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from loadcurve.cli import acceptance, answers, auditing, gates, ingestion, launching, notebooks, studies
+from loadcurve.cli import answers, auditing, ingestion, launching, notebooks, studies
+from loadcurve.cli.options import with_code_2
 from loadcurve.errors import LoadcurveError, in_one_line, missing_extra
-from loadcurve.files.runtime import remove_left
+from loadcurve.files.atomic import remove_left
 from loadcurve.packages import __version__
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -31,8 +33,29 @@ def _options(
     """Take the options that hold for every command."""
 
 
-for _commands in (answers, auditing, gates, acceptance, studies, launching, ingestion, notebooks):
-    _commands.register(app)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "analyse": answers.analyse,
+    "history": answers.history,
+    "audit": with_code_2(auditing.audit),
+    "explain": with_code_2(auditing.explain),
+    "compare": with_code_2(answers.compare),
+    "accept": with_code_2(auditing.accept),
+    "pack": studies.pack,
+    "unpack": studies.unpack,
+    "new": studies.new,
+    "list": studies.list_,
+    "show": studies.show,
+    "launch": launching.launch,
+    "doctor": launching.doctor,
+    "ingest": ingestion.ingest,
+    "tidy": ingestion.tidy,
+    "notebook": notebooks.notebook,
+    "run": notebooks.run,
+    "batch": notebooks.batch,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+app.add_typer(launching.lab, name="lab")
 
 
 def main() -> None:

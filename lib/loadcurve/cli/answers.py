@@ -1,12 +1,23 @@
-"""Commands that answer from measured files: one measurement, or one metric over dates."""
+"""Commands that answer from measured files: one measurement, one metric over dates, a comparison that gates a build."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Follow, Patterns, RepeatPattern, Timezone, given_factors, number
+from loadcurve.cli.options import (
+    FactorsFile,
+    Follow,
+    Patterns,
+    RepeatPattern,
+    Timezone,
+    given_factors,
+    number,
+    prints_blocks,
+    terminal_width,
+)
 from loadcurve.errors import printable
 
 if TYPE_CHECKING:
@@ -62,14 +73,11 @@ def print_analysis(
     paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None, **options: Any
 ) -> None:
     """Analyse paths and print the report, as wide as the terminal; further options are those of `analyse`."""
-    import shutil
-
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
     found = analyse_data(paths, objectives=objectives, factors=factors, source=source, **options)
-    width = shutil.get_terminal_size((100, 24)).columns
-    typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
+    typer.echo(text_report(found, terminal_width(), unicode=prints_blocks()), nl=False)
 
 
 def history(
@@ -94,17 +102,82 @@ def history(
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
     for each in found:
-        typer.echo(to_text(each.blocks(), unicode=_prints_blocks()) + "\n")
+        typer.echo(to_text(each.blocks(), unicode=prints_blocks()) + "\n")
     for warning in warnings:
         typer.echo(f"warning: {warning}")
     typer.echo("".join(f"{line}\n" for each in measurements for line in each.not_read), nl=False, err=True)
 
 
-def _prints_blocks() -> bool:
-    return (sys.stdout.encoding or "").lower().startswith("utf")
+class GateFormat(StrEnum):
+    """Output formats of `loadcurve compare`."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    github = "github"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("analyse")(analyse)
-    app.command("history")(history)
+class Undecided(StrEnum):
+    """What an undecided gate counts as."""
+
+    passes = "pass"
+    fails = "fail"
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="A", help="The baseline: folder, study or file.")],
+    others: Annotated[list[str], typer.Argument(metavar="B...", help="Each is compared with A.")],
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="Column of the runs, such as throughput_rps (default), latency_p99_s."),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None, typer.Option(help="Gate on B / A, such as 'throughput_rps < 0.95': exit code 1 if it holds.")
+    ] = None,
+    undecided: Annotated[
+        Undecided, typer.Option(help="What a gate counts as if the interval of the ratio contains its limit.")
+    ] = Undecided.passes,
+    margin: Annotated[
+        float, number("--margin", 1e-6, 10, help="Largest difference that does not matter, as a ratio.")
+    ] = 0.02,
+    form: Annotated[
+        GateFormat, typer.Option("--format", help="text, json, junit (XML for build servers), github (annotations).")
+    ] = GateFormat.text,
+    factor: Patterns = None,
+    repeats: RepeatPattern = None,
+    factors: FactorsFile = None,
+    follow: Follow = False,
+) -> None:
+    """Compare measurements at each load that they have in common: ratio, interval, verdict.
+
+    A gate fails if the whole interval is beyond its limit.  It is undecided if the interval contains the limit; it then
+    counts as pass, or with --undecided fail as fail.  Exit code 0 if no gate fails, 1 if one does, 2 for wrong usage.
+
+    Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
+    """
+    import json
+
+    from loadcurve import analysis
+    from loadcurve.report import comparison_report
+    from loadcurve.report.checks import checks_of_gates, github_annotations, junit_xml
+    from loadcurve.report.data import comparison_object
+
+    gates = [analysis.parse_gate(text) for text in fail_if or ()]
+    counts_as: Literal["pass", "fail"] = "fail" if undecided is Undecided.fails else "pass"
+    names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
+    given = given_factors(factor, factors, repeats)
+    first = analysis.analyse(baseline, factors=given, follow=follow)
+    pairs = [(path, analysis.analyse(path, factors=given, follow=follow)) for path in others]
+    for side in (first, *(other for _, other in pairs)):
+        typer.echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
+    found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
+    checks = [check for comparison in found for check in checks_of_gates(comparison, gates, counts_as)]
+    if form is GateFormat.text:
+        typer.echo("\n".join(comparison_report(comparison, gates, counts_as) for comparison in found), nl=False)
+    elif form is GateFormat.json:
+        objects = [comparison_object(comparison, gates) for comparison in found]
+        typer.echo(json.dumps(objects, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        typer.echo(junit_xml(checks) if form is GateFormat.junit else github_annotations(checks), nl=False)
+    if any(check.verdict == "fail" for check in checks):
+        raise typer.Exit(1)

@@ -1,7 +1,5 @@
-"""Commands that audit measurements, and explain the rules of the audit."""
+"""Commands that judge: audit measurements, explain the rules of the audit, judge an acceptance test of balancers."""
 
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +14,8 @@ from loadcurve.cli.options import (
     RepeatPattern,
     Timezone,
     given_factors,
-    with_code_2,
+    prints_blocks,
+    terminal_width,
 )
 from loadcurve.errors import LoadcurveError, printable
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
     from loadcurve.audit.rule import Rule
     from loadcurve.audit.settings import AuditSettings
+    from loadcurve.report.acceptance import AcceptanceForm
 
 
 class AuditFormat(StrEnum):
@@ -122,15 +122,13 @@ def _audit_path(
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files.paths import data_folder
-    from loadcurve.files.remote import is_url
+    from loadcurve.files.paths import data_folder, is_url
+    from loadcurve.units import group_lines
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
     parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
-    from loadcurve.units import group_lines
-
     for warning in group_lines(warning for warning in parsed.warnings if warning.startswith(reading.NOT_READ)):
         typer.echo(printable(warning), err=True)
     return audit_tables(parsed, settings)
@@ -151,7 +149,7 @@ def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: 
         for path, findings in found:
             known = findings.attrs
             more = known["settings"], known["warnings"], known["beyond"], known["origins"]
-            parts.append(audit_text(findings, known["runs"], path, _width(), *more, every=every))
+            parts.append(audit_text(findings, known["runs"], path, terminal_width(), *more, every=every))
         return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
     if form is AuditFormat.json:
         import json
@@ -184,21 +182,56 @@ def explain(
     rules = all_rules()
     if not rule:
         rows = [[name, one.question] for name, one in rules.items()]
-        typer.echo(to_text([Grid(["rule", "question"], rows, "Rules of the audit", left=2)], _width()))
+        typer.echo(to_text([Grid(["rule", "question"], rows, "Rules of the audit", left=2)], terminal_width()))
         return
     from loadcurve.audit.explanation import explain as explanation_of
     from loadcurve.audit.explanation import rule_named
 
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     blocks = explanation_of(rule_named(rule, rules)).blocks()
-    typer.echo(to_text(blocks, _width(), unicode=unicode))
+    typer.echo(to_text(blocks, terminal_width(), unicode=prints_blocks()))
 
 
-def _width() -> int:
-    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+_FORM_OF: "dict[str, AcceptanceForm]" = {".html": "html", ".txt": "text", ".xml": "junit"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("audit")(with_code_2(audit))
-    app.command("explain")(with_code_2(explain))
+def accept(
+    study: Annotated[str, typer.Argument(help="Name of a recorded acceptance study, or its folder.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file; .html, .txt and .xml (JUnit) choose the format."),
+    ] = None,
+) -> None:
+    """Judge a recorded acceptance test of balancers: pass, fail or not checked for each check, with its numbers.
+
+    Exit code 0 if no check fails, 1 if one does, 2 for wrong usage.
+
+    Example: loadcurve accept lvs_acceptance -o acceptance.xml
+    """
+    from loadcurve.files import paths
+    from loadcurve.files.atomic import check_target
+
+    if output is not None and output.suffix.lower() not in _FORM_OF:
+        raise LoadcurveError(f"output must end in {', '.join(_FORM_OF)}, got {str(output)!r}")
+    if output is not None:
+        check_target(output)
+    if not print_acceptance(paths.study_folder(study), output):
+        raise typer.Exit(1)
+
+
+def print_acceptance(folder: Path, output: Path | None = None) -> bool:
+    """Print or write the report of an acceptance test; return whether no check fails."""
+    from loadcurve.acceptance import judge_acceptance
+    from loadcurve.files import paths
+    from loadcurve.files.atomic import is_stream, write_text
+    from loadcurve.report.acceptance import acceptance_report, verdict_line
+    from loadcurve.report.names import shortener
+
+    judged = judge_acceptance(folder)
+    name = paths.shown(folder)
+    if output is None:
+        typer.echo(acceptance_report(judged, name, "text", terminal_width()), nl=False)
+    else:
+        name = shortener([name])(name)
+        write_text(output, acceptance_report(judged, name, _FORM_OF[output.suffix.lower()]))
+        typer.echo(f"{output}: {verdict_line(judged)}", err=is_stream(output))
+    return not (judged["verdict"] == "fail").any()

@@ -18,6 +18,7 @@ from loadcurve.cli.options import (
     RepeatPattern,
     Timezone,
     given_factors,
+    note,
     number,
     print_origins,
 )  # fmt: skip
@@ -77,7 +78,7 @@ def ingest(
     """
     from loadcurve.ingest.files import Hints
     from loadcurve.reading import export
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     _check_options(form, output, table, log_format)
     if scheduler:
@@ -101,29 +102,16 @@ def ingest(
 
 @dataclass
 class _Inputs:
-    """What one call reads, with all that the options say about it.
+    """What one call reads, with all that the options say about it."""
 
-    Attributes
-    ----------
-    paths : list of str
-        Files, folders, their URLs, or ``-``.
-    hints, jobs, factors
-        As in `loadcurve.reading.read_matched`.
-    table : str or None
-        The only table that is read.
-    matched : bool
-        Whether rows of a folder name their run.
-    refused : int
-        Number of files that could not be read so far.
-    """
-
-    paths: list[str]
+    paths: list[str]  # Files, folders, their URLs, or ``-``
+    # `hints`, `jobs` and `factors`: as in `loadcurve.reading.read_matched`.
     hints: "Hints"
     jobs: int
     factors: "GivenFactors"
-    table: str | None
-    matched: bool
-    refused: int = 0
+    table: str | None  # The only table that is read
+    matched: bool  # Whether rows of a folder name their run
+    refused: int = 0  # Number of files that could not be read so far
 
     def readings(self, **options: Any) -> Generator["Reading"]:
         """Yield what can be read, and print on standard error what cannot, as soon as it is known."""
@@ -136,7 +124,8 @@ class _Inputs:
                     yield reading if self.table is None else reading.only(self.table)
 
     def _each(self, path: str, **options: Any) -> Iterator["Reading"]:
-        from loadcurve.files.remote import is_url, local_copy
+        from loadcurve.files.paths import is_url
+        from loadcurve.files.remote import local_copy
 
         if not is_url(path):
             yield from self._each_local(path, **options)
@@ -157,7 +146,7 @@ class _Inputs:
 
 def _print_notes(reading: "Reading", path: str) -> None:
     """Print warnings, refusal and origins of facts of a reading of a path on standard error."""
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     source = "" if reading.labelled else f"{reading.source}: "
     lines = [f"{source}warning: {warning}" for warning in reading.parsed.warnings]
@@ -214,7 +203,7 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
 
 def _check_scheduler(scheduler: str, form: OutputFormat, names: list[str]) -> None:
     """Raise where a cluster cannot do the work."""
-    from loadcurve.files.remote import is_url
+    from loadcurve.files.paths import is_url
     from loadcurve.runtime.cluster import LOCAL
 
     if form is not OutputFormat.parquet:
@@ -234,7 +223,7 @@ def tidy(
     """
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading.studies import each_study
-    from loadcurve.runtime.progress import hidden
+    from loadcurve.runtime.many_files import hidden
 
     refused = 0
     for lines, notes, is_refused in each_study(_tidied, studies or recorded_studies(), _lost):
@@ -260,7 +249,7 @@ def _tidied(study: str | Path) -> Told:
     from loadcurve.reading import tables  # which reads on all processors, with progress
 
     try:
-        rows = tables.tidy(study, _note)
+        rows = tables.tidy(study, note)
         notes = [f"warning: {warning}" for warning in tables.read_warnings(study)]
         settings = default_settings(all_rules(), paths.study_folder(study))
         read = {name: tables.read_table(name, study) for name, n in rows.items() if n or name == "runs"}
@@ -275,13 +264,3 @@ def _tidied(study: str | Path) -> Told:
 
 def _lost(study: str | Path, why: str) -> Told:
     return [], [f"{study}: expected a study that can be read, got {why}"], True
-
-
-def _note(line: str) -> None:
-    typer.echo(line, err=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("ingest")(ingest)
-    app.command("tidy")(tidy)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
+from loadcurve.cli.auditing import print_acceptance
 from loadcurve.cli.options import number
 from loadcurve.cli.studies import pack
 from loadcurve.errors import LoadcurveError
@@ -126,10 +126,3 @@ def clean() -> None:
     from loadcurve.lab.hosts.network import clean as clean_networks
 
     typer.echo("\n".join(clean_networks()) or "nothing to remove")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("launch")(launch)
-    app.command("doctor")(doctor)
-    app.add_typer(lab, name="lab")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from loadcurve.cli.options import Jobs
+from loadcurve.cli.options import Jobs, note
 from loadcurve.errors import LoadcurveError
 
 
@@ -74,9 +74,9 @@ def run(
     Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
     """
     from loadcurve import batch
-    from loadcurve.batch.given import Text, typed
+    from loadcurve.batch.grid import Text, typed
     from loadcurve.files import paths
-    from loadcurve.files.remote import check_local
+    from loadcurve.files.paths import check_local
 
     given = typed(parameters or [], Text)
     if output is not None:
@@ -85,7 +85,7 @@ def run(
     publish = not given and output is None
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
     with _interrupts("nothing is written"):
-        written = batch.run_alone(notebook, output or default, given, publish=publish, report=_note)
+        written = batch.run_alone(notebook, output or default, given, publish=publish, report=note)
     typer.echo(paths.shown(written))
 
 
@@ -115,15 +115,15 @@ def batch(
     Example: loadcurve batch notebooks/30*.ipynb --grid study=monday/,tuesday/ --grid enough=0.8,0.9 -o grid/
     """
     from loadcurve import batch
-    from loadcurve.batch.given import Text, Texts, read_parameters, typed
+    from loadcurve.batch.grid import Text, Texts, read_parameters, typed
     from loadcurve.files import paths
-    from loadcurve.files.remote import local_path
+    from loadcurve.files.paths import local_path
 
     given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
     planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))
     batch.quiet()
     with _interrupts("the outputs so far are kept; the same command runs the others"):
-        found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=_note)
+        found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=note)
     failed = sum(one.state == "failed" for one in found)
     counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
     local = local_path(output)
@@ -131,10 +131,6 @@ def batch(
     typer.echo(f"{index}: {counts}")
     if failed:
         raise typer.Exit(1)
-
-
-def _note(line: str) -> None:
-    typer.echo(line, err=True)
 
 
 @contextlib.contextmanager
@@ -155,10 +151,3 @@ def _interrupts(kept: str) -> Iterator[None]:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(f"interrupted by {signal.Signals(number).name}: {kept}", err=True)
         raise typer.Exit(128 + number) from None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("notebook")(notebook)
-    app.command("run")(run)
-    app.command("batch")(batch)

@@ -1,5 +1,7 @@
 """What several commands share: options with facts about the runs of a folder, and exit code 2 for wrong usage."""
 
+import shutil
+import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -66,6 +68,21 @@ def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[s
     named = dict(parse_factor(text) for text in patterns or ())
     several = "|".join(f"(?:{pattern})" for pattern in repeats or ())
     return GivenFactors(named | dict([parse_factor(f"repeat={several}")] if several else []), file)
+
+
+def note(line: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(line, err=True)
+
+
+def terminal_width() -> int:
+    """Return the width of a report: that of the terminal, at most 120 columns."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def prints_blocks() -> bool:
+    """Return whether standard output takes the signs of a drawing in text."""
+    return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 def print_origins(path: str, origins: Iterable[str]) -> None:

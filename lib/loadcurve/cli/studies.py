@@ -29,7 +29,7 @@ def new(
     from loadcurve.files import paths
     from loadcurve.files.atomic import write_text
     from loadcurve.lab.generators import GENERATORS
-    from loadcurve.launching.new_study import study_text
+    from loadcurve.launching.studies import study_text
 
     if sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None:
         url = typer.prompt("URL of the server (empty: an nginx that loadcurve starts)", default="", show_default=False)
@@ -71,7 +71,7 @@ def _folder_of_new(name: str) -> Path:
 
 def _check_study(name: str, text: str) -> None:
     """Raise for a study.yml that cannot run, before anything of it is written."""
-    from loadcurve.files.runtime import temporary_folder
+    from loadcurve.files.atomic import temporary_folder
     from loadcurve.lab.study_file import read_checked
 
     with temporary_folder() as draft:
@@ -90,7 +90,7 @@ def list_() -> None:
     Example: loadcurve list
     """
     from loadcurve.blocks.text import table
-    from loadcurve.launching.overview import list_studies
+    from loadcurve.launching.studies import list_studies
     from loadcurve.units import format_quantity
 
     studies = list_studies()
@@ -175,12 +175,3 @@ def unpack(
     else:
         shutil.copytree(archive.opened(folder), output)
     typer.echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("pack")(pack)
-    app.command("unpack")(unpack)
-    app.command("new")(new)
-    app.command("list")(list_)
-    app.command("show")(show)

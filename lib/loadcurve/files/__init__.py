@@ -1,1 +1,1 @@
-"""Atomic file writes, YAML with line numbers, and CSV that is safe to open in a spreadsheet."""
+"""Paths, atomic file writes, folders at a URL, and YAML with line numbers."""

@@ -17,15 +17,7 @@ _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors
 
 
 class PlacedError(ParseError):
-    """A fault at a place in a document, such as ``("load", "connections")``.
-
-    Attributes
-    ----------
-    place : tuple
-        Place of the fault.
-    is_rule : bool
-        Whether values of the right type break a rule.
-    """
+    """A fault at a place in a document, such as ``("load", "connections")``; or a rule that right types break."""
 
     def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
         self.place, self.is_rule = place, is_rule

@@ -1,14 +1,16 @@
-"""Paths in a checkout: source data and recorded data, and `build/`, which make writes."""
+"""Paths in a checkout: source data and recorded data, and `build/`, which make writes; paths that are URLs."""
 
 import os
 import re
 from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
 
-from loadcurve.errors import LoadcurveError, ParseError, check_type, original
+from loadcurve.errors import LoadcurveError, ParseError, check_type, original, printable
 
 NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
 """Form of the name of a published notebook, without its suffix: it names a folder of figures and a make target."""
 
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # same as in the Makefile
 
 ARCHIVE = "runs.tar.xz"
@@ -197,3 +199,47 @@ def is_plain(path: str | Path) -> bool:
     (True, False, False)
     """
     return bool(_PLAIN.fullmatch(str(path)))
+
+
+def is_url(path: object) -> bool:
+    """Return whether a path is a URL.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/out"), is_url("file:///tmp/out"), is_url("out/s3"), is_url("C:/out")
+    (True, True, False, False)
+    """
+    return isinstance(path, str) and bool(_URL.match(path))
+
+
+def local_path(path: str | Path) -> Path | None:
+    """Return a path on this machine, also of a ``file://`` URL; None for a remote one.
+
+    Examples
+    --------
+    >>> local_path("file:///tmp/load%20test").as_posix(), local_path("s3://bucket/out")
+    ('/tmp/load test', None)
+    """
+    if not is_url(path):
+        return Path(path)
+    parts = urlsplit(str(path))
+    if parts.scheme.lower() != "file":
+        return None
+    if parts.netloc not in ("", "localhost"):
+        raise LoadcurveError(f"{path}: expected file:///PATH with three slashes, got the host {parts.netloc!r}")
+    return Path(unquote(parts.path))
+
+
+def check_local(target: Path) -> None:
+    """Check that the path of a file to write was not given as a URL, whose two slashes a `Path` makes one.
+
+    Examples
+    --------
+    >>> check_local(Path("s3://bucket/page.html"))
+    Traceback (most recent call last):
+    loadcurve.errors.LoadcurveError: output must be a local file, got s3://bucket/page.html: write it here, then copy it
+    """
+    scheme, colon, rest = str(target).partition(":/")
+    if colon and is_url(f"{scheme}://") and not target.is_absolute() and not Path(f"{scheme}:").exists():
+        url = printable(f"{scheme}://{rest}")
+        raise LoadcurveError(f"output must be a local file, got {url}: write it here, then copy it")

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from loadcurve.errors import LoadcurveError, missing_extra, printable
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
+from loadcurve.files.paths import local_path
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PROBE = ".loadcurve-probe"
 _CREDENTIALS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, and for gs:// see gcsfs"
 _NEXT = (
@@ -30,50 +29,6 @@ _NEXT = (
     ("not exist|NotFound|NoSuch|not valid", "create the bucket, or check the URL"),
 )
 """What an error of a file system is about → what to do next; the first that is found."""
-
-
-def is_url(path: object) -> bool:
-    """Return whether a path is a URL.
-
-    Examples
-    --------
-    >>> is_url("s3://bucket/out"), is_url("file:///tmp/out"), is_url("out/s3"), is_url("C:/out")
-    (True, True, False, False)
-    """
-    return isinstance(path, str) and bool(_URL.match(path))
-
-
-def local_path(path: str | Path) -> Path | None:
-    """Return a path on this machine, also of a ``file://`` URL; None for a remote one.
-
-    Examples
-    --------
-    >>> local_path("file:///tmp/load%20test").as_posix(), local_path("s3://bucket/out")
-    ('/tmp/load test', None)
-    """
-    if not is_url(path):
-        return Path(path)
-    parts = urlsplit(str(path))
-    if parts.scheme.lower() != "file":
-        return None
-    if parts.netloc not in ("", "localhost"):
-        raise LoadcurveError(f"{path}: expected file:///PATH with three slashes, got the host {parts.netloc!r}")
-    return Path(unquote(parts.path))
-
-
-def check_local(target: Path) -> None:
-    """Check that the path of a file to write was not given as a URL, whose two slashes a `Path` makes one.
-
-    Examples
-    --------
-    >>> check_local(Path("s3://bucket/page.html"))
-    Traceback (most recent call last):
-    loadcurve.errors.LoadcurveError: output must be a local file, got s3://bucket/page.html: write it here, then copy it
-    """
-    scheme, colon, rest = str(target).partition(":/")
-    if colon and is_url(f"{scheme}://") and not target.is_absolute() and not Path(f"{scheme}:").exists():
-        url = printable(f"{scheme}://{rest}")
-        raise LoadcurveError(f"output must be a local file, got {url}: write it here, then copy it")
 
 
 class RemoteFolder:

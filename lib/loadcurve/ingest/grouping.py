@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from loadcurve.errors import printable
-from loadcurve.tables.loads import OPEN_LOOP_TOOLS, SAME_RATE
+from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE
 
 # Words before or after a number -> the column of runs that it states; `r` is a rate if it is too large for a counter.
 _MEANINGS = {

@@ -28,11 +28,9 @@ from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
-from loadcurve.tables.curves import name_curves
-from loadcurve.tables.loads import name_loops
+from loadcurve.tables.curves import merge_generators, name_curves, name_loops
 from loadcurve.tables.schemas import RAW
 from loadcurve.tables.stored import to_arrow
-from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
 
 each_run: EachRun = map

@@ -98,10 +98,9 @@ def write_slices(
     import pyarrow as pa
 
     from loadcurve import tables as declared
-    from loadcurve.files.spreadsheet import without_formulas
     from loadcurve.tables.declared import ARROW_TEXT, check_given
     from loadcurve.tables.schemas.derived import DERIVED
-    from loadcurve.tables.stored import to_arrow, with_all_columns
+    from loadcurve.tables.stored import to_arrow, with_all_columns, without_formulas
 
     waiting: dict[str, list[Any]] = {}
     held: Counter[str] = Counter()

@@ -4,8 +4,7 @@ The laboratory starts processes and reads no output; ingestion reads output and 
 neither.  This package connects them: the runs of a study with a search or a stop rule decide which run comes next.
 """
 
-from loadcurve.launching.launcher import interruption, launch
+from loadcurve.launching.launcher import describe_launch, interruption, launch
 from loadcurve.launching.run_feedback import feedback, judge, measure
-from loadcurve.launching.summary import describe_launch
 
 __all__ = ["describe_launch", "feedback", "interruption", "judge", "launch", "measure"]

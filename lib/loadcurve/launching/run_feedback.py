@@ -24,15 +24,7 @@ _RATE_WIDTH = 18
 
 
 def describe(run: Run, folder: Path) -> str:
-    """Return the throughput, the 99th percentile and the share of failed requests of a run, or why it did not finish.
-
-    Parameters
-    ----------
-    run : Run
-        Its record.
-    folder : pathlib.Path
-        Of the run, with its `run.json`.
-    """
+    """Return throughput, 99th percentile and share of failed requests of a run, or why it did not finish."""
     if run.status != "finished":
         return f"{run.status}: {' '.join(run.reason.split())}"
     if run.is_functional:
@@ -77,15 +69,8 @@ def feedback(log: Callable[[str], None] = tqdm.write) -> Feedback:
 def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
     """Return why a run has failed although its tools ended well (empty if it has not), and warnings.
 
-    Parameters
-    ----------
-    run : Run
-        Its record, as finished.
-    folder : pathlib.Path
-        Of the run.
-    meant : bool
-        Whether the study breaks the server on purpose, by a fault or by a search for its capacity: a run without a
-        successful response is then a result, with a warning.
+    `meant` is whether the study breaks the server on purpose, by a fault or by a search for its capacity: a run without
+    a successful response is then a result, with a warning.
     """
     if run.is_functional:
         return "", ()
@@ -119,17 +104,8 @@ def _uneven(balancer: pd.DataFrame) -> tuple[str, ...]:
 def measure(run_folder: Path, quantile: float) -> Measured | None:
     """Return what a finished run showed, of all its generators together; None for a run that did not finish.
 
-    Parameters
-    ----------
-    run_folder : pathlib.Path
-        With its `run.json`.
-    quantile : float
-        Of the latency, 0 < quantile < 1.
-
-    Raises
-    ------
-    ParseError
-        When a file of the run does not hold what its tool writes.
+    The latency is that of a quantile, 0 < quantile < 1.  Raises `ParseError` when a file of the run does not hold what
+    its tool writes.
     """
     if read_run(run_folder).status != "finished":
         return None

@@ -1,11 +1,12 @@
 """Plot functions ``plot_x(data, *, ax=None) -> Axes``: they take tables and fits, share one style, and save nothing.
 
+Each draws on the Axes `ax`, or on those of a new figure, and returns them.
 A plot draws the repeats, then their mean, then a law with its band.  Throughput starts at 0, connections have a log₂
 axis, and an entity has the same colour in every figure.
 """
 
-from loadcurve.plots.bottlenecks import plot_bottlenecks
 from loadcurve.plots.capacity import (
+    plot_bottlenecks,
     plot_capacity,
     plot_efficiency,
     plot_knees,
@@ -13,35 +14,43 @@ from loadcurve.plots.capacity import (
     plot_utilisation,
 )
 from loadcurve.plots.checklist import plot_acceptance, plot_checklist
-from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
-from loadcurve.plots.coverage import plot_error_rates, plot_interval_coverage
+from loadcurve.plots.comparison import (
+    plot_coverage,
+    plot_error_rates,
+    plot_interval_coverage,
+    plot_ratios,
+    plot_repeats_by_scatter,
+    plot_throughput_by_block,
+)
 from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
-from loadcurve.plots.faults import plot_fault
-from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
-from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
-from loadcurve.plots.latency import plot_latency_heatmap, plot_percentiles
-from loadcurve.plots.laws import plot_laws
+from loadcurve.plots.fits import (
+    plot_fit,
+    plot_forecast,
+    plot_forecast_errors,
+    plot_intervals,
+    plot_laws,
+    plot_residuals,
+)
+from loadcurve.plots.latency import plot_latency_heatmap, plot_percentiles, plot_rates
 from loadcurve.plots.network import (
     plot_bound_gaps,
+    plot_busy_by_threads,
     plot_network_latency,
     plot_network_throughput,
     plot_solvers,
 )
-from loadcurve.plots.open_loop import plot_rates
-from loadcurve.plots.planning import plot_repeats_by_scatter
 from loadcurve.plots.quality import (
     plot_cpu_by_connections,
     plot_deviation_from_law,
     plot_effective_concurrency,
     plot_established_by_connections,
+    plot_law_by_delay,
+    plot_throughput_by_threads,
 )
-from loadcurve.plots.reruns import plot_law_by_delay, plot_throughput_by_threads
 from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
-from loadcurve.plots.settings import plot_busy_rates, plot_rates_by_setting, plot_shares_by_size
-from loadcurve.plots.shares import plot_dealt, plot_used
+from loadcurve.plots.settings import plot_busy_rates, plot_dealt, plot_rates_by_setting, plot_shares_by_size, plot_used
 from loadcurve.plots.sockets import plot_counts, plot_sockets, plot_sockets_over_time
 from loadcurve.plots.style import use
-from loadcurve.plots.threads import plot_busy_by_threads
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
     plot_latency_by_connections,
@@ -49,7 +58,7 @@ from loadcurve.plots.throughput import (
     plot_throughput_by_connections,
     plot_throughput_law,
 )
-from loadcurve.plots.timeline import plot_timeline
+from loadcurve.plots.timeline import plot_fault, plot_timeline
 from loadcurve.plots.topology import plot_topology
 from loadcurve.plots.wire import (
     plot_overhead_by_size,

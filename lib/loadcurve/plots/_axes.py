@@ -1,6 +1,7 @@
 """Axes, palettes and labels shared by all figures."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,6 +27,11 @@ def axes_or_new(ax: Axes | None, **tables: pd.DataFrame) -> Axes:
         if table.empty:
             raise ValueRuleError(name, "one row or more, because the figure would be empty", len(table))
     return plt.subplots()[1] if ax is None else ax
+
+
+def panel_column(count: int, height: float) -> list[Axes]:
+    """Return the axes of a new figure with panels one above the other, which share their x axis."""
+    return list(plt.subplots(count, sharex=True, squeeze=False, figsize=(5.4, height))[1][:, 0])
 
 
 def palette_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -59,9 +65,15 @@ def percent_axis(axis: Axis, quantity: str) -> None:
     axis.set_label_text(quantity)
 
 
+def write(ax: Axes, text: str, at: Any, offset: tuple[float, float], color: str, **style: Any) -> None:
+    """Write a text beside a point, at an offset in points: to its left where the offset is, with its middle level."""
+    style = {"ha": "right" if offset[0] < 0 else "left", "va": "center", **style}
+    ax.annotate(text, at, xytext=offset, textcoords="offset points", color=color, **style)
+
+
 def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
     """Label a line at its end, in the colour of the line."""
-    ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
+    write(ax, text, (x, y), (6, 0), color)
 
 
 def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
@@ -75,7 +87,7 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
     height = _size_points(ax)[1]
     places = (ax.transScale + ax.transLimits).transform([(x, y) for x, y, *_ in ends])[:, 1] * height
     for (x, y, name, color), place, own in zip(ends, _apart(places, height), places, strict=True):
-        ax.annotate(name, (x, y), xytext=(6, place - own), textcoords="offset points", va="center", color=color)
+        write(ax, name, (x, y), (6, place - own), color)
 
 
 def name_line(ax: Axes, points: ArrayLike, name: str, color: str) -> None:
@@ -94,9 +106,9 @@ def name_line(ax: Axes, points: ArrayLike, name: str, color: str) -> None:
             low = at + np.array([0, side - _LINE_POINTS / 2])
             touched = ((drawn > low - _CLEAR_POINTS) & (drawn < low + text + _CLEAR_POINTS)).all(axis=1).any()
             if not touched and (low >= 0).all() and (low + text <= size).all():
-                ax.annotate(name, place, xytext=(0, side), textcoords="offset points", va="center", color=color)
+                write(ax, name, place, (0, side), color)
                 return
-    ax.annotate(name, places[0], xytext=(0, 10), textcoords="offset points", va="center", color=color)
+    write(ax, name, places[0], (0, 10), color)
 
 
 def _size_points(ax: Axes) -> Array:

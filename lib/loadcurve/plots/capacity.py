@@ -1,4 +1,6 @@
-"""Plots for capacity decisions: runs against an objective, knees, utilisation up to saturation, and scale-out."""
+"""Plots for capacity: runs against an objective, knees, utilisation, bottlenecks, and scale-out."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,9 @@ from loadcurve.plots._axes import (
     points_and_mean,
     seconds_axis,
     throughput_axis,
+    write,
 )
-from loadcurve.plots.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
 from loadcurve.stats import Estimate
 from loadcurve.tables.curves import check_points
 
@@ -49,8 +52,6 @@ def plot_capacity(
         Capacity from `find_capacity`: the shaded interval.
     objective : Objective
         Objective in s: the dashed line.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -78,10 +79,8 @@ def plot_capacity(
     for decision in _DECISIONS:
         loads = decisions.loc[decisions["decision"] == decision, load]
         _draw_decision(ax, known[known[load].isin(loads)], loads, objective.column, decision)
-    ax.annotate(
-        f"promised: {EngFormatter(unit='s')(objective.maximum)}", (first, objective.maximum), xytext=(0, 4),
-        textcoords="offset points", color=COLOURS["limit"],
-    )  # fmt: skip
+    promised = f"promised: {EngFormatter(unit='s')(objective.maximum)}"
+    write(ax, promised, (first, objective.maximum), (0, 4), COLOURS["limit"], va="baseline")
     is_mean = objective.column == "latency_mean_s"
     quantity = "Mean response time" if is_mean else f"Response time, {percentile(objective.column)}"
     seconds_axis(ax.yaxis, quantity)
@@ -123,8 +122,6 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
         Fitted law from which the knees of a law were computed.
     knees : pandas.DataFrame
         Table from `summarise_knees`; knees that are NaN are left out.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -150,11 +147,8 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
         if np.isfinite([knee.lo, knee.hi]).all():
             ax.plot([knee.lo, knee.hi], [y, y], color=color, transform=ax.get_xaxis_transform(), lw=2.4, alpha=0.55)
         ax.plot(knee.connections, y, "D", color=color, transform=ax.get_xaxis_transform(), linestyle="none")
-        ax.annotate(
-            f"{knee.definition}, {knee.connections:.3g}", (np.nanmax([knee.hi, knee.connections]), y),
-            xycoords=ax.get_xaxis_transform(), xytext=(8, 0), textcoords="offset points", va="center", color=color,
-            fontsize="small",
-        )  # fmt: skip
+        text, end = f"{knee.definition}, {knee.connections:.3g}", np.nanmax([knee.hi, knee.connections])
+        write(ax, text, (end, y), (8, 0), color, xycoords=ax.get_xaxis_transform(), fontsize="small")
     connections_axis(ax)
     ax.set_ylim(0, 1.08 * runs["throughput_rps"].max())
     throughput_axis(ax.yaxis)
@@ -170,8 +164,6 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
         ``resource throughput_rps utilisation_ratio``, one row for each run and resource.
     demands : pandas.DataFrame
         Table from `summarise_demands`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -199,10 +191,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
             target = background + line.demand_per_server_s * reached
             ax.plot([line.saturation_lo, line.saturation_hi], [target, target], color=color, lw=6, alpha=0.4)
         # Label the first resource to saturate left of its line's end, the next to the right, and the others higher.
-        ax.annotate(
-            line.resource, (end, top), xytext=((-4, 4)[place % 2], 8 + 13 * (place // 2)),
-            textcoords="offset points", ha=("right", "left")[place % 2], color=color,
-        )  # fmt: skip
+        write(ax, line.resource, (end, top), ((-4, 4)[place % 2], 8 + 13 * (place // 2)), color, va="baseline")
     ax.set_xlim(left=0)
     ax.set_ylim(0, 1.15)
     throughput_axis(ax.xaxis)
@@ -217,8 +206,6 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     scale_out : pandas.DataFrame
         ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -253,8 +240,6 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
         ``units throughput_rps`` and ``seen``, whether the projection used the size.
     projection : pandas.DataFrame
         ``units throughput_rps lo hi``, from `summarise_projection`; the throughput may be NaN.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -275,10 +260,8 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
         if len(rows):  # above the smallest size, where no projection is
             first = rows.loc[rows["units"].idxmin()] if seen else rows.iloc[-1]
             offset, side = ((0, 10), "center") if seen else ((6, 0), "left")
-            ax.annotate(
-                name, (first["units"], rows.loc[rows["units"] == first["units"], "throughput_rps"].max()),
-                xytext=offset, textcoords="offset points", ha=side, va="center", color=PALETTE[0],
-            )  # fmt: skip
+            at = first["units"], rows.loc[rows["units"] == first["units"], "throughput_rps"].max()
+            write(ax, name, at, offset, PALETTE[0], ha=side)
     _units_axis(ax)
     ax.set_ylim(bottom=0)
     throughput_axis(ax.yaxis)
@@ -289,3 +272,70 @@ def _units_axis(ax: Axes) -> None:
     connections_axis(ax)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Units")
+
+
+# What a resource allows beyond this multiple of the observed throughput is written, not drawn to scale.
+_DRAWN_UP_TO = 3.0
+
+
+def plot_bottlenecks(ranked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot the throughput that each resource allows, with its interval, and the observed plateau as a band.
+
+    Filled points are measured at saturation; open points are extrapolated from the loads below it.
+
+    Parameters
+    ----------
+    ranked : pandas.DataFrame
+        Table from `summarise_bottlenecks`.
+
+    Examples
+    --------
+    >>> row = {"resource": "CPU", "saturated": True, "highest_rps": 410.0, "plateau_rps": 400.0, "plateau_lo": 390.0,
+    ...        "plateau_hi": 410.0, "saturation_rps": 404.0, "saturation_lo": 390.0, "saturation_hi": 420.0,
+    ...        "predicted_rps": 380.0, "predicted_lo": 350.0, "predicted_hi": 415.0}
+    >>> [text.get_text() for text in plot_bottlenecks(pd.DataFrame([row])).texts]
+    ['observed plateau']
+    """
+    ax = axes_or_new(ax, ranked=ranked)
+    observed = float(ranked["plateau_rps"].fillna(ranked["highest_rps"]).iloc[0])
+    end = _DRAWN_UP_TO * observed
+    palette = colours(ranked["resource"])
+    furthest = observed
+    for place, row in enumerate(ranked.to_dict("records")):
+        color = palette[row["resource"]]
+        furthest = max(furthest, _point(ax, row, "saturation", place, end, color, filled=row["saturated"]))
+        if row["saturated"] and not np.isnan(row["predicted_rps"]):
+            furthest = max(furthest, _point(ax, row, "predicted", place + 0.25, end, color, filled=False))
+    _observe(ax, ranked.iloc[0], observed)
+    ax.set_yticks(range(len(ranked)), ranked["resource"])
+    ax.set_ylim(len(ranked) - 0.5, -0.8)
+    ax.set_xlim(0, 1.1 * furthest)
+    throughput_axis(ax.xaxis)
+    ax.grid(visible=False, axis="y")
+    return ax
+
+
+def _point(ax: Axes, row: dict[str, Any], name: str, y: float, end: float, color: str, *, filled: bool) -> float:
+    """Draw what a resource allows, and return how far it reaches."""
+    value, lo, hi = (float(row[f"{name}_{part}"]) for part in ("rps", "lo", "hi"))
+    if value > end:
+        text = f"{EngFormatter(places=0, sep='')(value)} →" if np.isfinite(value) else "no limit →"
+        ax.annotate(text, (end, y), ha="right", va="center", color=color)
+        return end
+    reach = value
+    if not np.isnan([lo, hi]).any():
+        reach = min(hi, end)
+        ax.plot([lo, reach], [y, y], color=color, linewidth=5 if filled else 2.5, alpha=0.45)
+    ax.plot(
+        value, y, "o" if filled else "D", color=color, markerfacecolor=color if filled else "none", linestyle="none"
+    )
+    return reach
+
+
+def _observe(ax: Axes, row: pd.Series, observed: float) -> None:
+    """Draw the plateau, or the highest throughput while it still rises."""
+    if not np.isnan([row["plateau_lo"], row["plateau_hi"]]).any():
+        ax.axvspan(row["plateau_lo"], row["plateau_hi"], color=COLOURS["limit"], alpha=0.18, linewidth=0, zorder=0)
+    ax.axvline(observed, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
+    words = "highest throughput" if np.isnan(row["plateau_rps"]) else "observed plateau"
+    write(ax, words, (observed, 1), (4, -3), INK, xycoords=ax.get_xaxis_transform(), va="top")

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.plots._axes import axes_or_new
+from loadcurve.plots._axes import axes_or_new, write
 from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
 # The fill of a mark is the answer, so that the figure can be read without colour.
@@ -35,8 +35,6 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     answers : pandas.DataFrame
         ``report item answer``, one row for each report and item; answers as in `audit.ANSWERS`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Raises
     ------
@@ -77,8 +75,6 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     judged : pandas.DataFrame
         ``check balancer verdict``, as `loadcurve.acceptance.judge_acceptance` returns it.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -91,7 +87,7 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for row in judged.itertuples():
         at, mark = (balancers.index(row.balancer), checks.index(row.check)), _VERDICTS[row.verdict]
         ax.plot(*at, linestyle="none", markersize=9, **mark)
-        ax.annotate(row.verdict, at, xytext=(9, 0), textcoords="offset points", va="center", color=mark["color"])
+        write(ax, row.verdict, at, (9, 0), mark["color"])
     _label_grid(ax, balancers, checks)
     ax.grid(visible=False)  # a line would cross the words; bands lead along the rows
     for place in range(0, len(checks), 2):

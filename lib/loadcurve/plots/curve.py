@@ -10,7 +10,15 @@ from loadcurve.analysis.cells import percentile
 from loadcurve.analysis.sentences import statistics
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.models import asymptotic_throughput_rps
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, log_seconds_axis, name_ends, throughput_axis
+from loadcurve.plots._axes import (
+    axes_or_new,
+    connections_axis,
+    label_end,
+    log_seconds_axis,
+    name_ends,
+    throughput_axis,
+    write,
+)
 from loadcurve.plots.style import COLOURS, PALETTE
 
 _HEADROOM = 1.22  # top of the axis relative to the highest throughput: space for the names of the bounds
@@ -23,8 +31,6 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     ----------
     curve : Curve
         Of an analysis; missing results are not drawn.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Raises
     ------
@@ -59,9 +65,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     if "capacity" in curve and curve["capacity"].value > 0:
         at = curve["capacity"].value
         ax.axvline(at, color=PALETTE[2], linestyle=":", zorder=1)
-        side = ("left", 4) if at < np.sqrt(first * last) else ("right", -4)
-        ax.annotate("capacity", (at, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
-                    textcoords="offset points", ha=side[0], va="top", color=PALETTE[2])  # fmt: skip
+        side = 4 if at < np.sqrt(first * last) else -4
+        write(ax, "capacity", (at, 0.99), (side, 0), PALETTE[2], xycoords=ax.get_xaxis_transform(), va="top")
     own = PALETTE[0]
     ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
@@ -78,8 +83,6 @@ def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
     ----------
     curve : Curve
         Of an analysis.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Raises
     ------
@@ -134,11 +137,11 @@ def _bounds(ax: Axes, curve: Curve, grid: np.ndarray, top: float) -> None:
     if np.isfinite([demand.lo, demand.hi]).all():
         ax.axhspan(1 / demand.hi, min(1 / demand.lo, top), color=color, alpha=0.1, linewidth=0, zorder=0)
     if crossing.value <= grid[-1]:
-        ax.annotate("1/D", (grid[-1], limit), xytext=(6, 0), textcoords="offset points", va="center", color=color)
+        write(ax, "1/D", (grid[-1], limit), (6, 0), color)
         ax.plot(crossing.value, limit, marker="D", color=color, linestyle="none")
         room = crossing.value < grid[-1] * (grid[0] / grid[-1]) ** 0.25  # not in the last quarter of the axis
-        ax.annotate(f"N* = {crossing.value:.3g}", (crossing.value, limit), xytext=(0, 7), textcoords="offset points",
-                    ha="left" if room else "right", color=color)  # fmt: skip
+        side = "left" if room else "right"
+        write(ax, f"N* = {crossing.value:.3g}", (crossing.value, limit), (0, 7), color, ha=side, va="baseline")
 
 
 def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
@@ -155,14 +158,12 @@ def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
     peak = curve["usl.peak"].value if "usl.peak" in curve else np.inf
     if not grid[0] < peak < grid[-1]:
         at = band.iloc[len(band) // 3]
-        ax.annotate(name, (at["connections"], at["throughput_rps"]), xytext=(8, -14),
-                    textcoords="offset points", color=color)  # fmt: skip
+        write(ax, name, (at["connections"], at["throughput_rps"]), (8, -14), color, va="baseline")
         return
     highest = float(np.asarray(curve.fit.predict(peak)))
     ax.plot(peak, highest, marker="v", color=color, linestyle="none")
     ax.plot([peak, peak], [0, highest], ":", color=color, linewidth=1)
-    ax.annotate(f"{name} peak {peak:.3g}", (peak, 0), xytext=(-4, 4), textcoords="offset points", ha="right",
-                color=color)  # fmt: skip
+    write(ax, f"{name} peak {peak:.3g}", (peak, 0), (-4, 4), color, va="baseline")
 
 
 def _load_axis(ax: Axes, curve: Curve) -> None:

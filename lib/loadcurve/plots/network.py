@@ -1,4 +1,4 @@
-"""Plots of closed queueing networks: exact curves within their bounds, and a comparison of solvers."""
+"""Plots of queueing models: closed networks within their bounds, solvers, and processors by number of threads."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,8 +17,6 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
         ``connections throughput_rps``, such as from `ClosedNetwork.table`.
     bounds : pandas.DataFrame
         ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -43,8 +41,6 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
         ``connections latency_s``, such as from `ClosedNetwork.table`.
     bounds : pandas.DataFrame
         ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -67,8 +63,6 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     gaps : pandas.DataFrame
         ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -99,8 +93,6 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     latency : pandas.DataFrame
         ``solver`` (its name), ``connections`` and ``latency_s``.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -130,4 +122,46 @@ def _within(network: pd.DataFrame, bounds: pd.DataFrame, column: str, ends: tupl
     ax.plot(network["connections"], network[column], color=COLOURS["law"])
     label_end(ax, network["connections"].iloc[-1], network[column].iloc[-1], "exact", COLOURS["law"])
     connections_axis(ax)
+    return ax
+
+
+# Tolerance, so that a number of threads just below an integer by rounding counts as that integer.
+_ROUNDING = 1 + 1e-9
+
+
+def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot utilisation of a processor against threads: exact (line) and by the formula (dashed), a colour per case.
+
+    The diamond and the label of a case are at the whole number of threads that fills the processor by the formula.
+
+    Parameters
+    ----------
+    busy : pandas.DataFrame
+        ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
+        ``threads_to_fill`` (one number for each case).
+
+    Examples
+    --------
+    >>> busy = pd.DataFrame({"case": "10 ms wait", "threads": [1, 2, 4], "utilisation_ratio": [0.3, 0.5, 0.8],
+    ...                      "bound_ratio": [0.3, 0.6, 1.0], "threads_to_fill": 3.3})
+    >>> plot_busy_by_threads(busy).texts[0].get_text()
+    '10 ms wait: 2 threads, 50% busy'
+    """
+    ax = axes_or_new(ax, busy=busy)
+    palette = colours(busy["case"].unique())
+    for place, (case, rows) in enumerate(busy.groupby("case", sort=False)):
+        color = palette[case]
+        ax.plot(rows["threads"], rows["bound_ratio"], "--", color=color, linewidth=1.2, alpha=0.8)
+        ax.plot(rows["threads"], rows["utilisation_ratio"], color=color)
+        full = rows[rows["threads"] <= rows["threads_to_fill"] * _ROUNDING].iloc[-1]
+        ax.plot(full["threads"], full["utilisation_ratio"], "D", color=color, linestyle="none")
+        # Label where no curve of a pool that fills its processor runs.
+        ax.text(
+            0.99, 0.05 + 0.08 * place, f"{case}: {full['threads']:g} threads, {full['utilisation_ratio']:.0%} busy",
+            transform=ax.transAxes, ha="right", color=color, fontsize=9,
+        )  # fmt: skip
+    connections_axis(ax)
+    ax.set_xlabel("Threads")
+    ax.set_ylim(0, 1.04)
+    percent_axis(ax.yaxis, "Processor busy")
     return ax

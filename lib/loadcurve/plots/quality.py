@@ -1,9 +1,10 @@
-"""Plots of measurement quality: requests in flight, established connections and busy processors."""
+"""Plots of measurement quality: laws that must hold, requests in flight, connections and busy processors."""
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from loadcurve.errors import NotMeasuredError
 from loadcurve.plots._axes import (
@@ -11,11 +12,15 @@ from loadcurve.plots._axes import (
     connections_axis,
     label_end,
     name_ends,
+    name_line,
     palette_of,
     percent_axis,
     points_and_mean,
+    seconds_axis,
+    write,
 )
-from loadcurve.plots.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours
+from loadcurve.stats import Estimate
 from loadcurve.tables.curves import UNNAMED, check_points, curves
 
 # The server, the subject of the study, has a solid line.
@@ -29,8 +34,6 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
     ----------
     deviation : pandas.DataFrame
         ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -60,8 +63,6 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
     ----------
     findings : pandas.DataFrame
         Findings of the rule effective-concurrency, with the column ``variant`` of their runs.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -95,8 +96,6 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ----------
     busy : pandas.DataFrame
         ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -127,8 +126,6 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     ----------
     established : pandas.DataFrame
         ``variant``, ``connections`` (requested), ``established``: one row for each run.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Raises
     ------
@@ -159,4 +156,84 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_ylabel("Established at the server")
     ax.legend(title=None, loc="upper left")
+    return ax
+
+
+def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot measured over predicted values against the delay of the server, a colour for each law, with a band of ±3 %.
+
+    Parameters
+    ----------
+    drawn : pandas.DataFrame
+        ``delay_s`` (> 0), ``law`` (its name) and ``measured_ratio``, one row for each run and law.
+
+    Examples
+    --------
+    >>> drawn = pd.DataFrame({"delay_s": [0.001, 0.01], "law": "X · R", "measured_ratio": [1.0, 0.99]})
+    >>> plot_law_by_delay(drawn).get_ylabel()
+    'Measured / predicted'
+    """
+    ax = axes_or_new(ax, drawn=drawn)
+    ax.axhspan(0.97, 1.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    palette = colours(drawn["law"].unique())
+    for law, rows in drawn.groupby("law", sort=False):
+        mean = rows.groupby("delay_s")["measured_ratio"].mean()
+        ax.plot(rows["delay_s"], rows["measured_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
+        ax.plot(mean.index, mean, color=palette[law])
+    ax.margins(y=0.15)
+    ax.set_xscale("log")
+    for law, rows in drawn.groupby("law", sort=False):
+        name_line(ax, rows.groupby("delay_s")[["measured_ratio"]].mean().reset_index(), str(law), palette[law])
+    ax.xaxis.set_major_locator(FixedLocator(sorted(drawn["delay_s"].unique())))
+    ax.xaxis.set_minor_locator(NullLocator())
+    seconds_axis(ax.xaxis, "Delay of the server")
+    ax.yaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))  # whole per cent
+    percent_axis(ax.yaxis, "Measured / predicted")
+    return ax
+
+
+def plot_throughput_by_threads(
+    runs: pd.DataFrame, law: pd.DataFrame, optimum: Estimate, *, ax: Axes | None = None
+) -> Axes:
+    """Plot measured throughput against threads, with the formula, two models that queue, and the measured optimum.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        ``threads`` and ``throughput_rps``, one row for each run.
+    law : pandas.DataFrame
+        As `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
+    optimum : Estimate
+        Threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a plateau.
+
+    Examples
+    --------
+    >>> from loadcurve.models import summarise_threads
+    >>> runs = pd.DataFrame({"threads": [1, 10, 40], "throughput_rps": [22.0, 218.0, 490.0]})
+    >>> found = Estimate(22.0, 21.0, 23.0, 0.95, "given")
+    >>> [text.get_text() for text in plot_throughput_by_threads(runs, summarise_threads(0.002, 0.042), found).texts]
+    ['measured optimum: 22', 'formula', 'with queueing', 'in lockstep', 'measured']
+    """
+    ax = axes_or_new(ax, runs=runs, law=law)
+    demand = law["utilisation_ratio"].iloc[0] / law["throughput_rps"].iloc[0]
+    formula = law["bound_ratio"] / demand
+    lines = [("formula", formula, PALETTE[1], "-"), ("with queueing", law["throughput_rps"], COLOURS["law"], "--")]
+    lines += [("in lockstep", law["least_ratio"] / demand, COLOURS["limit"], ":")]
+    for _, rates, color, style in lines:
+        ax.plot(law["threads"], rates, style, color=color, linewidth=1.4)
+    mean = runs.groupby("threads")["throughput_rps"].mean()
+    ax.plot(runs["threads"], runs["throughput_rps"], "o", color=PALETTE[0], alpha=0.45, markersize=4)
+    ax.plot(mean.index, mean, color=PALETTE[0])
+    top = float(mean.max())
+    if np.isfinite(optimum.value):
+        ax.axvspan(optimum.lo, optimum.hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+        ax.plot(optimum.value, top, "D", color=PALETTE[0], linestyle="none")
+        text = f"measured optimum: {optimum.value:.3g}"
+        write(ax, text, (optimum.value, top), (-6, 8), PALETTE[0], va="baseline")
+    connections_axis(ax)
+    ax.set_xlabel("Threads")
+    ax.set_ylabel("Throughput [requests/s]")
+    ax.set_ylim(0, 1.2 * max(top, float(formula.max())))
+    ends = [(law["threads"].iloc[-1], rates.iloc[-1], name, color) for name, rates, color, _ in lines]
+    name_ends(ax, [*ends, (mean.index[-1], mean.iloc[-1], "measured", PALETTE[0])])
     return ax

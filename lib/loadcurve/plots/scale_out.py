@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis, throughput_axis
-from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds_axis, throughput_axis, write
+from loadcurve.plots.style import COLOURS, INK, PALETTE, colours, figure_of
 from loadcurve.units import format_quantity
 
 _MOST_IN_A_FIGURE = 5  # bars whose labels keep apart at the usual height
@@ -18,8 +18,6 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     rates : pandas.DataFrame
         ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True if the report says “at least”.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -35,13 +33,8 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         if at_least:
             ax.plot(row.throughput_rps + 0.02 * most, place, ">", color=PALETTE[0], markersize=7)
         text = f"{'≥ ' if at_least else ''}{format_quantity(row.throughput_rps, 'rps')}"
-        ax.annotate(
-            row.case, (0, place), xytext=(2, 15), textcoords="offset points", va="center",
-        )  # fmt: skip
-        ax.annotate(
-            text, (row.throughput_rps, place), xytext=(16 if at_least else 6, 0), textcoords="offset points",
-            va="center", color=PALETTE[0], weight="bold",
-        )  # fmt: skip
+        write(ax, row.case, (0, place), (2, 15), INK)
+        write(ax, text, (row.throughput_rps, place), (16 if at_least else 6, 0), PALETTE[0], weight="bold")
     ax.set_ylim(len(rates) - 0.6, -0.75)
     if len(rates) > _MOST_IN_A_FIGURE:
         figure_of(ax).set_figheight(0.6 + 0.6 * len(rates))
@@ -62,8 +55,6 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
         ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
     marks : pandas.DataFrame
         ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -78,16 +69,10 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
     for end, text, below in (("hi_rps", "sum of the rates", 0), ("lo_rps", "all requests / all the time", 1)):
         ax.plot(overlap["delay_s"], overlap[end], color=law)
         middle = np.interp(0.5 * last, overlap["delay_s"], overlap[end])
-        ax.annotate(
-            text, (0.5 * last, middle), xytext=(0, -16 if below else 9), textcoords="offset points", color=law,
-            ha="right" if below else "center", va="center",
-        )  # fmt: skip
+        write(ax, text, (0.5 * last, middle), (0, -16 if below else 9), law, ha="right" if below else "center")
     for mark in marks.itertuples():
         ax.axhline(mark.throughput_rps, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
-        ax.annotate(
-            mark.name, (last, mark.throughput_rps), xytext=(0, -8), textcoords="offset points", ha="right",
-            va="center", color=COLOURS["limit"],
-        )  # fmt: skip
+        write(ax, mark.name, (last, mark.throughput_rps), (0, -8), COLOURS["limit"], ha="right")
     ax.set_xlim(0, last)
     ax.set_ylim(0, 1.12 * overlap["hi_rps"].max())
     ax.set_xlabel("Delay between the starts [s]")
@@ -102,8 +87,6 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     budgets : pandas.DataFrame
         ``part`` (its name), ``units`` and ``budget_s``, such as from `service_demand_s` at full utilisation.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plots that compare settings: throughput of each run and at full CPU use, and resource use by response size."""
+"""Plots that compare settings, resources and servers: rates, shares in use, and connections that each received."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends, name_line, percent_axis, throughput_axis
+from loadcurve.plots._axes import (
+    axes_or_new,
+    label_end,
+    log_ticks,
+    name_ends,
+    name_line,
+    percent_axis,
+    throughput_axis,
+    write,
+)
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.stats import find_mean
 
@@ -23,8 +32,6 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     rates : pandas.DataFrame
         ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
         right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the processor.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -51,10 +58,8 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for column, text, color, side in zip(
         ("throughput_rps", "busy_rps"), ("reported", "if fully busy"), (made, could), sides, strict=True
     ):
-        ax.annotate(
-            text, (at[column], place), xytext=(-6 if side == "left" else 6, 5), color=color, ha=side,
-            textcoords="offset points", va="bottom", fontsize="small",
-        )  # fmt: skip
+        offset = (-6 if side == "left" else 6, 5)
+        write(ax, text, (at[column], place), offset, color, ha=side, va="bottom", fontsize="small")
     ax.set_yticks(list(places), rates["setting"])
     ax.set_ylim(0.5, len(rates) + 0.7)
     ax.set_xlim(0, 1.05 * rates["busy_rps"].max())
@@ -93,10 +98,7 @@ def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axe
         if not math.isnan(model):
             predicted.append((model, place))
     if predicted:
-        ax.annotate(
-            "model", predicted[0], xytext=(0, 7), textcoords="offset points", ha="center", va="bottom",
-            color=COLOURS["law"],
-        )  # fmt: skip
+        write(ax, "model", predicted[0], (0, 7), COLOURS["law"], ha="center", va="bottom")
     ax.set_yticks(places, list(groups))
     ax.set_ylim(0.5, len(groups) + 0.8)
     _rate_axis(ax, [*rates["throughput_rps"], *(model for model, _ in predicted)])
@@ -114,7 +116,7 @@ def _draw_setting(ax: Axes, place: int, throughput_rps: pd.Series, model_rps: fl
         ax.plot(model_rps, place, "D", color=COLOURS["law"], markerfacecolor="none", markersize=8, zorder=4)
     right = max(value for value in (throughput_rps.max(), mean.hi, model_rps) if not math.isnan(value))
     number = EngFormatter(sep="", places=None)(float(f"{mean.value:.3g}"))
-    ax.annotate(number, (right, place), xytext=(9, 0), textcoords="offset points", va="center", color=PALETTE[0])
+    write(ax, number, (right, place), (9, 0), PALETTE[0])
 
 
 def _rate_axis(ax: Axes, drawn: Sequence[float]) -> None:
@@ -145,8 +147,6 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     shares : pandas.DataFrame
         ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a share above
         1 is impossible.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -176,4 +176,76 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         rows = shares[shares["resource"] == resource].sort_values("payload_bytes", ascending=False)
         name_line(ax, rows[columns[:2]], str(resource), palette[resource])
     percent_axis(ax.yaxis, "Share in use")
+    return ax
+
+
+def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot a stacked bar for each server, with the count of every part and the total; or a bar with its count.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        ``server part count``, one row for each server and part, in the order in which they are drawn.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"server": ["S1", "S2"], "part": "active", "count": [60, 40]})
+    >>> [label.get_text() for label in plot_dealt(counts).get_yticklabels()]
+    ['S1', 'S2']
+    """
+    ax = axes_or_new(ax, counts=counts)
+    servers = list(counts["server"].unique())
+    palette = colours(counts["part"].unique())
+    several = len(palette) > 1
+    for place, server in enumerate(servers):
+        left = 0.0
+        for row in counts[counts["server"] == server].itertuples():
+            color = palette[row.part]
+            ax.barh(place, row.count, 0.55, left, color=(color, 0.22), edgecolor=color, linewidth=1.2)
+            if several:
+                words = f"{row.count:,.0f}\n{row.part}"
+                ax.text(left + row.count / 2, place, words, ha="center", va="center", fontsize=9)
+            left += row.count
+        label_end(ax, left, place, f"= {left:,.0f}" if several else f"{left:.4g} {row.part}", PALETTE[0])
+    ax.set_yticks(range(len(servers)), servers)
+    ax.set_ylim(len(servers) - 0.5, -0.5)
+    ax.set_xlim(0, 1.16 * counts.groupby("server")["count"].sum().max())
+    figure_of(ax).set_figheight(0.9 + (0.7 if several else 0.3) * len(servers))
+    ax.grid(visible=False)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.tick_params(length=0)
+    return ax
+
+
+def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot the share of each limit that a load used, as a bar from 0; the dashed line is the limit.
+
+    Parameters
+    ----------
+    used : pandas.DataFrame
+        ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
+
+    Examples
+    --------
+    >>> used = pd.DataFrame({"limit": ["link", "ports"], "load": "1 KB", "used_ratio": [0.3, 0.9]})
+    >>> plot_used(used).get_xlabel()
+    'Part of the limit'
+    """
+    ax = axes_or_new(ax, used=used)
+    ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
+    palette = colours(used["load"].unique())
+    for place, row in enumerate(used.itertuples()):
+        ax.plot([0, row.used_ratio], [place, place], color=palette[row.load], linewidth=7, solid_capstyle="butt")
+        label_end(ax, row.used_ratio, place, f"{row.used_ratio:.0%}", palette[row.load])
+    for load, color in palette.items():
+        ax.plot([], [], color=color, linewidth=7, label=load)
+    ax.set_yticks(range(len(used)), used["limit"])
+    ax.set_ylim(len(used) - 0.4, -0.6)
+    ax.set_xlim(0, 1.02 * max(1.0, used["used_ratio"].max()))
+    figure_of(ax).set_figheight(1.2 + 0.36 * len(used))
+    ax.grid(visible=False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    percent_axis(ax.xaxis, "Part of the limit")
+    ax.legend(loc="lower right", bbox_to_anchor=(0.95, 0), fontsize="small", handlelength=1.2)
     return ax

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, name_line, percent_axis
+from loadcurve.plots._axes import axes_or_new, name_line, panel_column, percent_axis, write
 from loadcurve.plots.style import COLOURS, colours, figure_of
 
 # Minimum width of a part of a bar that has room for its number.
@@ -22,8 +21,6 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     counts : pandas.DataFrame
         ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a run is the
         number requested, and a vertical line starts from it.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -36,10 +33,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     places, names, y = [], [], 0.0
     for run, rows in counts.groupby("run", sort=False):
         color = palette[run]
-        ax.annotate(
-            run, (0, y), xycoords=ax.get_yaxis_transform(), xytext=(5, 0), textcoords="offset points", va="center",
-            color=color, weight="bold",
-        )  # fmt: skip
+        write(ax, run, (0, y), (5, 0), color, xycoords=ax.get_yaxis_transform(), weight="bold")
         requested = float(rows["count"].iloc[0])
         ax.plot(
             [requested, requested], [y - 0.6, y - len(rows) - 0.3], "--", color=COLOURS["limit"], linewidth=1, zorder=1
@@ -50,10 +44,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             names.append(row.what)
             ax.plot(row.count, y, "o", color=color, markersize=7)
             inside = row.count >= requested  # a count at or beyond the line has its number on the inner side
-            ax.annotate(
-                f"{row.count:,.0f}", (row.count, y), xytext=(-8 if inside else 8, 0), textcoords="offset points",
-                ha="right" if inside else "left", va="center", color=color,
-            )  # fmt: skip
+            write(ax, f"{row.count:,.0f}", (row.count, y), (-8 if inside else 8, 0), color)
         y -= 1.2
     ax.set_xscale("log")
     ax.set_yticks(places, names)
@@ -75,8 +66,6 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     places : pandas.DataFrame
         ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -130,11 +119,8 @@ def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> 
     ['timeout 1 s', 'established', 'orphans']
     """
     panels = list(counted.groupby("variant", sort=False))
-    if ax is None and len(panels) > 1:
-        _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(5.4, 1.1 + 1.5 * len(panels)))
-        all_axes: list[Axes] = list(grid[:, 0])
-    else:
-        all_axes = [axes_or_new(ax, counted=counted)]
+    several = ax is None and len(panels) > 1
+    all_axes = panel_column(len(panels), 1.1 + 1.5 * len(panels)) if several else [axes_or_new(ax, counted=counted)]
     columns = ["established", "orphans"]
     palette = colours(columns)
     for place, (one, (variant, rows)) in enumerate(zip(all_axes, panels[-len(all_axes) :], strict=True)):

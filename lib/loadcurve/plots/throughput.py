@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,10 +16,12 @@ from loadcurve.plots._axes import (
     name_ends,
     name_line,
     palette_of,
+    panel_column,
     points_and_mean,
     seconds_axis,
+    write,
 )
-from loadcurve.plots.style import COLOURS, figure_of
+from loadcurve.plots.style import COLOURS, INK, figure_of
 from loadcurve.stats import Estimate, summarise_repeats
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import curves
@@ -114,13 +115,7 @@ def plot_asymptotic_bounds(
     if np.isfinite([demand.lo, demand.hi]).all():
         ax.axhspan(1 / demand.hi, 1 / demand.lo, color=COLOURS["limit"], alpha=0.12, linewidth=0, zorder=0)
     ax.plot(saturation.value, limit, marker="D", color=COLOURS["limit"], linestyle="none")
-    ax.annotate(
-        f"N* = {saturation.value:.3g}",
-        (saturation.value, limit),
-        xytext=(-6, 6),
-        textcoords="offset points",
-        ha="right",
-    )
+    write(ax, f"N* = {saturation.value:.3g}", (saturation.value, limit), (-6, 6), INK, va="baseline")
     ax.set_ylim(0, 1.15 * max(limit, float(runs["throughput_rps"].max())))
     return ax
 
@@ -166,8 +161,7 @@ def _panels(runs: pd.DataFrame, ax: Axes | None) -> dict[str, Axes]:
     low = _LOW * runs["throughput_rps"].max()
     if ax is not None or not any((means < low).mean() >= 0.5 for means in known):
         return dict.fromkeys(names, axes_or_new(ax, runs=runs))
-    _, grid = plt.subplots(len(names), sharex=True, squeeze=False, figsize=(5.4, 0.7 + 1.6 * len(names)))
-    return dict(zip(names, grid[:, 0], strict=True))
+    return dict(zip(names, panel_column(len(names), 0.7 + 1.6 * len(names)), strict=True))
 
 
 def _finish(panels: dict[str, Axes]) -> Axes:

@@ -23,8 +23,6 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
         ``host role facts``: a short name, one of C, LB and S, and up to three lines of text.
     links : pandas.DataFrame
         ``source target label``: names of hosts, and what the link carries (may be empty).
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends
+from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends, write
 from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
@@ -19,8 +19,6 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
     ----------
     responses : pandas.DataFrame
         ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -48,8 +46,6 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ----------
     packets : pandas.DataFrame
         ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -79,8 +75,6 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
         from `summarise_limits`.
     observed : pandas.DataFrame
         ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -123,8 +117,6 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
         ``limit`` (its name), ``destinations`` (ascending) and ``connections_per_s``.
     wanted : pandas.DataFrame
         ``name`` and ``connections_per_s`` of required rates, drawn as dashed lines; may be empty.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -141,10 +133,8 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
     left, right = limits["destinations"].min(), limits["destinations"].max()
     for row in wanted.itertuples():
         ax.axhline(row.connections_per_s, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
-        ax.annotate(
-            row.name, (left * (right / left) ** 0.2, row.connections_per_s),
-            xytext=(0, 3), textcoords="offset points", color=COLOURS["limit"], fontsize="small",
-        )  # fmt: skip
+        at = (left * (right / left) ** 0.2, row.connections_per_s)
+        write(ax, row.name, at, (0, 3), COLOURS["limit"], va="baseline", fontsize="small")
     _log_log(ax)
     ax.set_xlabel("Server addresses and ports")
     ax.set_ylabel("Connections/s")

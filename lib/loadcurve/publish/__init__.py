@@ -12,8 +12,6 @@ kernel::
 Data of other people lack some of what a notebook shows: ``with or_reason(SUBJECT):`` then prints what is missing.
 """
 
-from loadcurve.publish.checkout import commit
-from loadcurve.publish.left_out import or_reason
-from loadcurve.publish.outputs import begin, figure, file, table, values
+from loadcurve.publish.outputs import begin, commit, figure, file, or_reason, table, values
 
 __all__ = ["begin", "commit", "figure", "file", "or_reason", "table", "values"]

@@ -1,12 +1,17 @@
-"""Write what a notebook publishes: figures, tables, files and numbers."""
+"""Write what a notebook publishes: figures, tables, files and numbers; and say what it leaves out."""
 
+import contextlib
 import json
+import math
 import os
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -15,16 +20,16 @@ from loadcurve.blocks import Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
-from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
-from loadcurve.notebooks.captions import caption_of
-from loadcurve.notebooks.parameters import check_variables
-from loadcurve.plots.drawing import shows_something, svg_text
-from loadcurve.publish import left_out
-from loadcurve.publish.checkout import commit
-from loadcurve.publish.quantities import Quantity, describe_quantity
+from loadcurve.notebooks.source import caption_of, check_variables
+from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.runtime import jupyter
-from loadcurve.units import fill_text
+from loadcurve.stats import Estimate
+from loadcurve.tables.stored import csv_text
+from loadcurve.units import fill_text, format_quantity, parse_form, unit_of_column, with_interval
+
+Quantity = Estimate | float | str | tuple[Estimate | float, str]
+"""A number in SI units, with or without an interval and a format; a truth value; or a short text."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _VALUES = "values.json"
@@ -39,7 +44,7 @@ def begin(notebook: str) -> None:
     Raises
     ------
     ValueRuleError
-        When a parameter is outside of the range that its cell declares (`loadcurve.notebooks.parameters`).
+        When a parameter is outside of the range that its cell declares (`loadcurve.notebooks.source`).
 
     Examples
     --------
@@ -48,7 +53,7 @@ def begin(notebook: str) -> None:
     global _notebook
     _notebook = _checked(notebook)
     check_variables(*jupyter.cells_and_variables())
-    left_out.forget()
+    _subjects.clear()
     (_target() / _VALUES).unlink(missing_ok=True)
 
 
@@ -65,7 +70,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
         Plotted numbers, for the CSV file.
     caption, alt : str
         The conclusion that the figure supports, and a description for readers who cannot see it.  By default both come
-        from a Markdown cell of the notebook (`loadcurve.notebooks.captions`).
+        from a Markdown cell of the notebook (`loadcurve.notebooks.source`).
     **quantities : float or str
         Values of the caption's placeholders (`loadcurve.units.fill_text`), in SI units.
 
@@ -253,3 +258,110 @@ def _checked(name: str) -> str:
     if not _SLUG.match(name):
         raise LoadcurveError(f"name must be lower case letters, digits, underscores and dots, got {name!r}")
     return name
+
+
+def commit() -> str:
+    """Return the commit of the checkout, with ``-dirty`` if files differ from it; `not known` outside a git checkout.
+
+    Examples
+    --------
+    >>> known = commit()  # such as 1a2b3c4d5e, or 1a2b3c4d5e-dirty
+    >>> known == "not known" or len(known) >= 10
+    True
+    """
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=10"],
+            cwd=paths.root(),
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError, LoadcurveError):
+        return "not known"
+    return done.stdout.strip()
+
+
+_subjects: list[str] = []  # what the notebook left out so far
+
+
+@contextlib.contextmanager
+def or_reason(subject: str) -> Iterator[None]:
+    """Run a block of code; where its data were not measured, print why in one sentence, and go on after the block.
+
+    A later block that uses a name from a block that was left out is left out too.
+
+    Parameters
+    ----------
+    subject : str
+        What the block shows, such as ``Figure cpu``.
+
+    Examples
+    --------
+    >>> from loadcurve.errors import NotMeasuredError
+    >>> with or_reason("Figure cpu"):
+    ...     raise NotMeasuredError("No sample of a processor belongs to these runs", "record `sar -u 1`")
+    Left out: Figure cpu. No sample of a processor belongs to these runs: record `sar -u 1`.
+    """
+    known = set(plt.get_fignums())
+    try:
+        yield
+    except LoadcurveError as error:
+        for number in set(plt.get_fignums()) - known:  # a notebook would show the unfinished figure
+            plt.close(number)
+        reason = str(error).rstrip(".")
+        print(f"Left out: {subject}. {reason[:1].upper()}{reason[1:]}.")
+        _subjects.append(subject)
+    except NameError:
+        if not _subjects:
+            raise
+        print(f"Left out: {subject}. It needs what is left out above: {', '.join(_subjects)}.")
+
+
+def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
+    """Return a quantity as ``values.json`` holds it: its text, and for a number its value in SI units and its unit.
+
+    An Estimate also has its text with the interval (``shown``), the ends of the interval, its level, its method, its
+    warnings, and how many repeats it rests on.  A number that is not finite is None.
+
+    Examples
+    --------
+    >>> describe_quantity("peak_rps", 41_418.0, None, 3)
+    {'text': '41,400 requests/s', 'value': 41418.0, 'unit': 'rps'}
+    >>> describe_quantity("error", (0.0213, "ratio 2"), None, 3)
+    {'text': '2.1 %', 'value': 0.0213, 'unit': 'ratio'}
+    """
+    if isinstance(quantity, tuple):
+        quantity, form = quantity
+        unit, digits = parse_form(form)
+    return _quantity_facts(quantity, unit_of_column(name) if unit is None else unit, digits)
+
+
+def _quantity_facts(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
+    if isinstance(quantity, bool | np.bool_):
+        return {"text": "yes" if quantity else "no"}
+    if isinstance(quantity, str):
+        return {"text": quantity}
+    if isinstance(quantity, Estimate):
+        value, lo, hi = (format_quantity(end, unit, digits) for end in (quantity.value, quantity.lo, quantity.hi))
+        known = math.isfinite(quantity.lo) and not math.isnan(quantity.hi)
+        return {
+            **_number(quantity.value, unit, digits),
+            "shown": with_interval(value, lo, hi) if known else value,
+            "repeats": quantity.repeats,
+            "lo": _finite(quantity.lo),
+            "hi": _finite(quantity.hi),
+            "level": quantity.level,
+            "method": quantity.method,
+            "warnings": list(quantity.warnings),
+        }
+    return _number(math.nan if pd.isna(quantity) else float(quantity), unit, digits)
+
+
+def _number(value: float, unit: str, digits: int) -> dict[str, Any]:
+    return {"text": format_quantity(value, unit, digits), "value": _finite(value), "unit": unit}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

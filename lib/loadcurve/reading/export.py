@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from loadcurve.errors import LoadcurveError, named_as
-from loadcurve.files.atomic import replacing
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import replacing, temporary_folder
 from loadcurve.ingest.parsed import Rows
 from loadcurve.ingest.table_parts import Parts, parts_of, write_slices
 from loadcurve.reading import Reading

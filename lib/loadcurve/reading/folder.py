@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError, ParseError, original, printable
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.files.paths import below, is_own_file
-from loadcurve.files.runtime import temporary_folder
 from loadcurve.ingest.fact_columns import Factors, GivenFactors
 from loadcurve.ingest.files import Hints, describe_assets, describe_links, is_folder, list_files
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.ingest.table_parts import Parts
-from loadcurve.reading.reading import Reading, refused
-from loadcurve.reading.recordings import recording_text
+from loadcurve.reading.reading import Reading, recording_text, refused
 from loadcurve.reading.studies import RUN_S
 from loadcurve.runtime.many_files import ManyFiles
 from loadcurve.study import manifest
@@ -44,10 +43,6 @@ def read_each(
 
     Parameters
     ----------
-    path : str or pathlib.Path
-        File or folder.
-    hints : Hints
-        What the caller knows about the texts.
     workers : int
         Largest number of processes; 0 for one per processor.
     leave_out : collection of pathlib.Path
@@ -116,10 +111,6 @@ def read_matched(
 
     Parameters
     ----------
-    path : pathlib.Path
-        A folder.
-    hints, workers
-        As in `read_each`.
     factors : mapping, path or GivenFactors, optional
         Facts about the runs, beside those of ``factors.csv`` in the folder.
     store : bool
@@ -128,7 +119,7 @@ def read_matched(
     parts : Parts, optional
         Where the processes that label the rows of files write their tables.  They are then not yielded, except for
         ``runs``, ``factors`` and the tables of recorded runs.
-    client, called
+    hints, workers, client, called
         As in `read_each`.
     """
     from loadcurve.ingest.raw_folder import raw_folder_parts  # with declarations that workers do not need

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
-from loadcurve.files.paths import data_name, is_own_file, is_plain
-from loadcurve.files.remote import is_url, local_copy
+from loadcurve.files.paths import data_name, is_own_file, is_plain, is_url
+from loadcurve.files.remote import local_copy
 from loadcurve.ingest.fact_columns import Factors, GivenFactors
 from loadcurve.ingest.files import Hints, content, describe_links, files_of, is_folder, list_files, parse_bytes
 from loadcurve.ingest.merge import join
@@ -16,8 +16,7 @@ from loadcurve.ingest.packed import MAX_BYTES, read_stream
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
-from loadcurve.reading.reading import SOURCE, Reading, refused
-from loadcurve.reading.recordings import recording_text
+from loadcurve.reading.reading import SOURCE, Reading, recording_text, refused
 from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, own_runs, read_runs_csv
 
 if TYPE_CHECKING:
@@ -187,20 +186,7 @@ def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
 
 
 def require_report(parsed: Parsed, source: str) -> None:
-    """Raise unless there is the report of a load generator.
-
-    Parameters
-    ----------
-    parsed : Parsed
-        As `read` returns it.
-    source : str
-        Name of the data.
-
-    Raises
-    ------
-    LoadcurveError
-        In one line: what was found instead, and what to do.
-    """
+    """Raise unless there is the report of a load generator: what was found instead, and what to do."""
     if "runs" in parsed.tables and len(parsed.tables["runs"]):
         return
     refused = [warning.removeprefix(NOT_READ) for warning in parsed.warnings if warning.startswith(NOT_READ)]

@@ -30,8 +30,7 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading.expressions import evaluate
-from loadcurve.reading.reading import SOURCE
-from loadcurve.reading.recordings import recording_text
+from loadcurve.reading.reading import SOURCE, recording_text
 from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:

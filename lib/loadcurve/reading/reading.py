@@ -1,9 +1,12 @@
-"""What a reader of files yields."""
+"""What a reader of files yields; and binary recordings of sysstat as text."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcurve.errors import LabError, ParseError
+from loadcurve.files.atomic import temporary_folder
+from loadcurve.ingest import files
 from loadcurve.ingest.merge import label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 
@@ -18,26 +21,14 @@ SOURCE = "source.yml"
 class Reading:
     """Tables of one raw file, of one run that the laboratory recorded, or of one part of a folder.
 
-    Attributes
-    ----------
-    source : str
-        Path of the file; ``-`` for standard input; the folder of a recorded run.  Characters that a table or a terminal
-        cannot represent are escaped as in Python.
-    parsed : Parsed
-        Tables of the file; empty if the file was rejected.
-    refused : str
-        Reason for the rejection, in one line; empty if the file was read.
-    labelled : bool
-        Whether the rows already name their run and file, as those of a run with a `run.json` do.
-    file : pathlib.Path or None
-        The file, if it is in a folder that was read and belongs to no recorded run.
+    Characters of its source that a table or a terminal cannot represent are escaped as in Python.
     """
 
-    source: str
-    parsed: Parsed
-    refused: str = ""
-    labelled: bool = False
-    file: Path | None = None
+    source: str  # Path of the file; ``-`` for standard input; the folder of a recorded run
+    parsed: Parsed  # Tables of the file; empty if the file was rejected
+    refused: str = ""  # Reason for the rejection, in one line; empty if the file was read
+    labelled: bool = False  # Whether the rows already name their run and file, as those of a run with a `run.json` do
+    file: Path | None = None  # The file, if it is in a folder that was read and belongs to no recorded run
 
     def rows(self, name: str) -> "pd.DataFrame | Rows":
         """Return the rows of a table, each with its file; those of a single file belong to no run."""
@@ -64,3 +55,20 @@ class Reading:
 def refused(source: str, why: object) -> Reading:
     """Return the reading of a file that was rejected."""
     return Reading(source, Parsed(""), str(why))
+
+
+def recording_text(raw: bytes) -> str:
+    """Return what `sadf -j` of this machine prints of a binary `sa` file."""
+    from loadcurve.lab.monitors.sadf import text_of
+
+    with temporary_folder() as folder:
+        recording = folder / "recording"  # sadf requires a file, and the original may be compressed
+        recording.write_bytes(raw)
+        try:
+            return text_of(recording)
+        except LabError as error:
+            reason = str(error).removeprefix(f"{recording}: ")
+            raise ParseError(0, files.TEXT_OF_RECORDING, reason) from None
+
+
+files.text_of_recording = recording_text

@@ -129,8 +129,7 @@ class Figures:
         """Return the figure as one element for a page: as wide as its box, named by its alt text, few digits."""
         import matplotlib.pyplot as plt
 
-        from loadcurve.plots.drawing import svg_text
-        from loadcurve.plots.style import figure_of
+        from loadcurve.plots.style import figure_of, svg_text
 
         self._number += 1
         drawing = _PROLOGUE.sub("", svg_text(ax, f"report/{self._number}"))

@@ -11,8 +11,7 @@ from loadcurve.analysis import Analysis
 from loadcurve.blocks import Paragraph, to_html, to_markdown, to_text
 from loadcurve.blocks.frame import framed
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.atomic import check_target, replacing
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import check_target, replacing, temporary_folder
 from loadcurve.report.data import json_report
 from loadcurve.report.figures import Figures
 from loadcurve.report.provenance import Provenance

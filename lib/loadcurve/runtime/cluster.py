@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.packages import __version__
 from loadcurve.runtime.workers import in_order, processors
 
@@ -65,19 +65,9 @@ def _lost(item: object, why: str) -> Any:
 
 @contextlib.contextmanager
 def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
-    """Yield a client of a Dask scheduler.
+    """Yield a client of a Dask scheduler, or raise where it does not respond.
 
-    Parameters
-    ----------
-    scheduler : str
-        Address, or ``local``.
-    workers : int
-        Number of workers of a local cluster; 0 for one per processor.
-
-    Raises
-    ------
-    LoadcurveError
-        When the scheduler does not respond.
+    A local cluster has `workers` workers; 0 for one per processor.
     """
     import distributed  # takes 0.4 s
 

@@ -51,7 +51,7 @@ def remember(known: Generated | None, texts: dict[str, str]) -> None:
 def _generate() -> Generated:
     from loadcurve.audit import all_rules
     from loadcurve.site import formats, interface, rules
-    from loadcurve.site.study_file import SCHEMA, schema_text
+    from loadcurve.site.laboratory import SCHEMA, schema_text
 
     places = [
         (f"{formats.FOLDER}/index.md", formats.pages()),

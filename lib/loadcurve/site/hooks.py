@@ -17,11 +17,9 @@ from mkdocs.structure.pages import Page
 from loadcurve.files.atomic import write_text
 from loadcurve.files.paths import NOTEBOOK_NAME
 from loadcurve.site import generated, notebooks, raw_files
-from loadcurve.site.drawings import drawing_html
 from loadcurve.site.inputs import digest
-from loadcurve.site.literal import formula
-from loadcurve.site.safety import check_links, remove_active, with_policy
-from loadcurve.site.weak_points import with_weak_points
+from loadcurve.site.published import drawing_html, with_weak_points
+from loadcurve.site.safety import check_links, formula, remove_active, with_policy
 
 
 def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, str]) -> None:
@@ -146,8 +144,5 @@ def _build(config: MkDocsConfig) -> Path:
 
 
 def _with_formulas(html: str) -> str:
-    return _FORMULA.sub(lambda m: _mathml(m[2], display=m[1] == "div"), html)
-
-
-def _mathml(latex: str, *, display: bool) -> str:
-    return formula(BeautifulSoup(latex, "html.parser").get_text(), display=display)
+    """Convert formulas, which arrive as HTML, to MathML."""
+    return _FORMULA.sub(lambda m: formula(BeautifulSoup(m[2], "html.parser").get_text(), display=m[1] == "div"), html)

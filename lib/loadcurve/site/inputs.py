@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.ingest.reads import LEDGER
 
 # Of these, every page is made: a change renders all pages.  Names count too, because pages look which files there are.

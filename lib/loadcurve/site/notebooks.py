@@ -10,8 +10,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from loadcurve.site.literal import fenced
-from loadcurve.site.safety import clean_output
+from loadcurve.site.safety import clean_output, fenced
 
 FOLDER = "notebooks"
 TEMPLATE = f"{FOLDER}/00_template.md"
@@ -120,11 +119,8 @@ def _outputs(cell: dict[str, Any], slug: str) -> Iterator[str]:
         else:
             text = data.get("text/plain") or data.get("text/markdown") or "".join(output.get("text", ""))
             text = text or "\n".join(output.get("traceback", ()))
-            yield _block(f"<pre>{html.escape(_plain(text))}</pre>") if text.strip() else ""
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).rstrip()
+            plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).rstrip()
+            yield _block(f"<pre>{html.escape(plain)}</pre>") if text.strip() else ""
 
 
 def _block(inner: str) -> str:

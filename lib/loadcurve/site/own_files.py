@@ -10,7 +10,7 @@ from loadcurve.audit.findings import audit_text
 from loadcurve.audit.registry import audit
 from loadcurve.files import paths
 from loadcurve.report import text_report
-from loadcurve.site.literal import fenced
+from loadcurve.site.safety import fenced
 
 _SHOWN = "results/"
 FOLDERS = Path("lib/tests/data/folders")

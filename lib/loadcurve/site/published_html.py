@@ -1,4 +1,7 @@
-"""What notebooks published, and the columns of tables, as HTML or Markdown for the macros of pages."""
+"""What notebooks published, and the columns of tables, as HTML or Markdown for the macros of pages.
+
+Experiments of the published reports have both verdicts: on the page of each report, and all in one table.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,10 +13,9 @@ from loadcurve.audit import NO_CLAIM, VERDICTS
 from loadcurve.audit.claims import AGREES
 from loadcurve.files import paths
 from loadcurve.site import published
-from loadcurve.site.drawings import drawing_html
-from loadcurve.site.literal import literal
-from loadcurve.site.raw_files import page_of
-from loadcurve.site.weak_points import mark
+from loadcurve.site.published import drawing_html, mark
+from loadcurve.site.raw_files import folders, page_of
+from loadcurve.site.safety import literal
 from loadcurve.units import format_quantity, unit_of_column
 
 Link = Callable[[str], str]
@@ -63,7 +65,8 @@ def value_html(notebook: str, name: str, *, interval: bool = True) -> str:
     tip = [f"{known['level']:.0%} interval: {shown}"] if shown != known["text"] else []
     tip += [f"notebook {notebook}, {name}"]
     weak = mark(f"{name} of {notebook}", known.get("warnings", []), known.get("repeats"))
-    text = _unbroken(shown if interval else known["text"])
+    text = shown if interval else known["text"]
+    text = literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)  # a number stays on one line with its unit
     return f'<span class="lc-value" title="{literal("; ".join(tip))}"{weak}>{text}</span>'
 
 
@@ -111,11 +114,6 @@ def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
     return f'<span class="lc-value">{"; ".join(shown)}</span>'
 
 
-def _unbroken(text: str) -> str:
-    """Return a number with no-break spaces, so that it stays on one line with its unit; a sentence is unchanged."""
-    return literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)
-
-
 def table_names() -> list[str]:
     """Return the names of all tables."""
     return list(tables.SCHEMAS)
@@ -152,3 +150,88 @@ def _data_html(name: str, link: Link) -> str:
     if paths.named_data(name) is None:
         return literal(name)
     return f'{literal(name)} (<a href="{link(page_of(name).replace(".md", ".html"))}">raw files</a>)'
+
+
+_GUIDE = "guides/run_a_study.html#studies-that-are-ready"
+_ARROW = "\u00a0→ "
+
+
+def verdicts_html(*notebooks: str) -> str:
+    """Return how often claims of some reports, or of all, got each verdict."""
+    return verdicts_text(notebooks or reports(), "claims", "verdict")
+
+
+def reruns_html(*notebooks: str) -> str:
+    """Return how often experiments of some reports, or of all, got each verdict when they were run again."""
+    return verdicts_text(notebooks or reports(), "experiments", "rerun")
+
+
+def experiments_html(notebook: str, link: Link) -> str:
+    """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
+    shown = []
+    for row in published.read_rows(notebook, "experiments").fillna("").itertuples():
+        facts = [f"study: {_studies_html(row.study, link)}"]
+        facts += [f"audit of {literal(row.audit)}"] if row.audit else []
+        facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
+        evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
+        verdicts = NO_CLAIM if row.rerun == NO_CLAIM else f"{row.published}{_ARROW}{row.rerun}"
+        shown.append(
+            f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
+            f'<p><strong class="lc-verdict">{literal(verdicts)}</strong> '
+            f"{literal(row.title)} <span>{literal(row.experiment)}</span></p>\n"
+            f"{evidence}{basis_html(row, *facts)}\n</div>"
+        )
+    return f'<div class="lc-experiments" id="experiments">\n{chr(10).join(shown)}\n</div>'
+
+
+def experiments_index_html(link: Link) -> str:
+    """Return a table of all experiments of all reports: published and rerun verdict, study, figure."""
+    heads = ("experiment", "published", "rerun", "study", "figure")
+    body = []
+    for notebook in reports():
+        page = link(f"studies/{notebook}.html")
+        title = literal(_title(notebook))
+        body.append(f'<tr class="lc-group"><th colspan="{len(heads)}"><a href="{page}">{title}</a></th></tr>')
+        for row in published.read_rows(notebook, "experiments").fillna("").itertuples():
+            name = literal(row.figure)
+            cells = (
+                f"<strong>{literal(row.experiment)}</strong> {literal(row.title)}",
+                literal(row.published),
+                literal(row.rerun),
+                _studies_html(row.study, link),
+                f'<a href="{page}#figure-{name}">{literal(row.figure.replace("_", " "))}</a>' if name else "none",
+            )
+            shown = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True))
+            body.append(f'<tr data-verdict="{literal(row.rerun)}">{shown}</tr>')
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return (
+        f'<div class="lc-table lc-stacked"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
+        + "\n".join(body)
+        + "\n</tbody>\n</table></div>"
+    )
+
+
+def reports() -> list[str]:
+    """Return the notebooks of all reports with experiments, in their order: ``NN_`` and the name of the source."""
+    top = paths.root()
+    sources = {file.parent.name for file in (top / "data" / "published").glob("*/experiments.csv")}
+    return sorted(one.stem for one in (top / "notebooks").glob("*.ipynb") if one.stem[3:] in sources)
+
+
+def _title(notebook: str) -> str:
+    page = paths.root() / "handbook" / "studies" / f"{notebook}.md"
+    return next(line for line in page.read_text("utf-8").splitlines() if line.startswith("# ")).removeprefix("# ")
+
+
+def _studies_html(names: str, link: Link) -> str:
+    """Return each study of an experiment, with its raw files or the command that records it."""
+    known, shown = folders(paths.build()), []
+    for name in names.split():
+        if name in known:
+            shown.append(f'<a href="{link(page_of(name).replace(".md", ".html"))}">{literal(name)}</a>')
+        elif (paths.studies() / name / "study.yml").is_file():
+            shown.append(literal(name))
+        else:
+            launch = f"<code>loadcurve launch {literal(name)}</code>"
+            shown.append(f'<a href="{link(_GUIDE)}">ready to launch</a>: {launch}')
+    return ", ".join(shown)

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from loadcurve.errors import printable
 from loadcurve.files import paths
-from loadcurve.files.yaml_document import read_yaml
+from loadcurve.files.document import read_yaml
 from loadcurve.ingest.files import list_files
 from loadcurve.site.inputs import digest
-from loadcurve.site.literal import literal
+from loadcurve.site.safety import literal
 from loadcurve.units import format_quantity
 
 FOLDER = "reference/data"

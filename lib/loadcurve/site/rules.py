@@ -14,8 +14,8 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.rule import FAMILIES
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.site import published
-from loadcurve.site.literal import literal
 from loadcurve.site.published_html import figure_html
+from loadcurve.site.safety import literal
 
 WIDTH, HEIGHT, EDGE = 120.0, 54.0, 4.0
 _STROKE = 'fill="none" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'
@@ -144,18 +144,16 @@ def looks_html(name: str, link: Callable[[str], str]) -> str:
         f"<p>{_with_code(example['evidence'])}</p>\n<p>{_with_code(example['advice'])}</p>\n</div>"
     )
     if example["command"]:
-        parts.append(f"To see it by hand: {_as_sentence(example['command'])}")
+        command = example["command"]  # or a sentence with commands
+        is_sentence = "`" in command or command.endswith(".")
+        shown = command[:1].lower() + command[1:] if is_sentence else f"`{command}`"
+        parts.append(f"To see it by hand: {shown}")
     return "\n\n".join(parts)
 
 
 def _with_code(text: str) -> str:
     """Return a text as HTML, with its commands as code."""
     return _CODE.sub(lambda found: f"<code>{literal(found[1])}</code>" if found[1] else literal(found[0]), text)
-
-
-def _as_sentence(command: str) -> str:
-    """Return a command as code, and a sentence with commands as it is."""
-    return command[:1].lower() + command[1:] if "`" in command or command.endswith(".") else f"`{command}`"
 
 
 def pages() -> dict[str, str]:

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO
 
 from loadcurve.errors import OPENED, LoadcurveError, ParseError
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.files.paths import ARCHIVE, check_own_file, is_packed, shown
-from loadcurve.files.runtime import temporary_folder
 
 _MAX_BYTES, _MAX_FILES = 1 << 30, 100_000  # unpacked; all recorded studies together have 60 MB and 12,000 files
 _BLOCK = tarfile.BLOCKSIZE
@@ -42,10 +42,8 @@ def opened(path: Path) -> Path:
     once for each state of the study, and is removed when the process ends; `loadcurve.errors.original` maps its paths
     back.
 
-    Raises
-    ------
-    ParseError
-        When the archive is not one that `pack` writes, or holds a run that is also a folder with other content.
+    Raises `ParseError` when the archive is not one that `pack` writes, or holds a run that is also a folder with other
+    content.
     """
     absolute = path.absolute()
     for folder in (absolute, *absolute.parents):
@@ -174,14 +172,8 @@ def pack(folder: Path, runs: Iterable[str]) -> list[str]:
     """Move runs of a study into its archive; return the names of the runs that are packed then.
 
     A folder is removed only after the archive was written to disk and read back with the same content, so every run can
-    be read whenever this is interrupted.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Of the study; no launch may write to it meanwhile.
-    runs : iterable of str
-        Names of run folders, which must hold regular files only.
+    be read whenever this is interrupted.  No launch may write to the study meanwhile, and its run folders must hold
+    regular files only.
     """
     unpack(folder)
     names = sorted(runs)

@@ -100,10 +100,7 @@ class Check:
 class Section:
     """Base of every section: an unknown key, a value of another type and a value that its type forbids are faults.
 
-    Raises
-    ------
-    ValueRuleError
-        When a rule is broken; each further fault is in its `others`.
+    Raises `ValueRuleError` when a rule is broken; each further fault is in its `others`.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT

@@ -53,7 +53,7 @@ def columns(table: str) -> pd.DataFrame:
             {
                 "column": name,
                 "type": _TYPE[re.split(r"\[", str(c.dtype))[0]],
-                "unit": shown_unit(c.unit),
+                "unit": shown_unit(c.unit or unit_of_column(name)),
                 "meaning": c.meaning,
             }
             for name, c in _schema(table).columns.items()
@@ -233,7 +233,7 @@ def axis_label(table: str, column: str) -> str:
     >>> axis_label("runs", "throughput_rps"), axis_label("runs", "connections")
     ('Throughput [requests/s]', 'Connections')
     """
-    unit = _schema(table).columns[column].unit
+    unit = _schema(table).columns[column].unit or unit_of_column(column)
     label = heading(column)
     return f"{label} [{shown_unit(unit)}]" if unit else label
 

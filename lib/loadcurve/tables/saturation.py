@@ -36,30 +36,17 @@ Kind = Literal["saturated", "other work", "plateau", "rising"]
 class Saturation:
     """What limits the throughput of one curve, as far as its resources were watched.
 
-    Attributes
-    ----------
-    kind : {"saturated", "other work", "plateau", "rising"}
-        ``saturated``: a resource is.  ``other work``: a resource is always busy, yet throughput doubles, so other work
-        keeps it busy.  ``plateau``: throughput rises no further, and no watched resource is saturated.  ``rising``:
-        throughput still rises.
-    resources : tuple of str
-        The saturated resources, or where there are none, those with other work.
-    other_work : tuple of str
-        Resources that other work keeps busy.
-    busy : pandas.Series
-        Mean utilisation over the runs of a load, by resource and load.
-    throughput : pandas.Series
-        Mean throughput by load.
-    flat_from : float
-        Load from which throughput rises no further; NaN if it still rises at the highest load.
+    Its kind is ``saturated``: a resource is; ``other work``: a resource is always busy, yet throughput doubles, so
+    other work keeps it busy; ``plateau``: throughput rises no further, and no watched resource is saturated;
+    ``rising``: throughput still rises.
     """
 
     kind: Kind
-    resources: tuple[str, ...]
-    other_work: tuple[str, ...]
-    busy: pd.Series
-    throughput: pd.Series
-    flat_from: float
+    resources: tuple[str, ...]  # The saturated resources, or where there are none, those with other work
+    other_work: tuple[str, ...]  # Resources that other work keeps busy
+    busy: pd.Series  # Mean utilisation over the runs of a load, by resource and load
+    throughput: pd.Series  # Mean throughput by load
+    flat_from: float  # Load from which throughput rises no further; NaN if it still rises at the highest load
 
     @property
     def flat(self) -> pd.Series:

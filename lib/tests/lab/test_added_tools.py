@@ -35,7 +35,7 @@ from loadcurve.lab.generators import Load, command_of
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.study_file import schema
 from loadcurve.site.laboratory import OFFERS, recipes_markdown
-from loadcurve.site.study_file import keys_markdown
+from loadcurve.site.laboratory import keys_markdown
 from loadcurve.study import Study
 
 study = Study(

@@ -14,7 +14,7 @@ import pytest
 from events import HANG_S, wait_until
 
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
-from loadcurve.files.runtime import runtime_folder
+from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.network import Ledger, Resource, clean
 from loadcurve.lab.hosts.network import ledger as ledger_module
 from loadcurve.lab.hosts.network.resources import check_resource, process_state

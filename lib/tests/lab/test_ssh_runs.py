@@ -23,7 +23,7 @@ from faked_clock import LIBRARY, faked_programs, faking
 from launched_runs import own_warnings
 from ssh_hosts import SshHost, have_ssh, serving
 
-from loadcurve.files.runtime import runtime_folder
+from loadcurve.files.atomic import runtime_folder
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import list_obstacles
 from loadcurve.lab.generators import start_delay_s

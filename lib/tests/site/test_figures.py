@@ -8,7 +8,7 @@ import pytest
 from chromium import needs_chromium, open_browser  # noqa: F401
 from conftest import ROOT
 
-from loadcurve.site.drawings import drawing_html
+from loadcurve.site.published import drawing_html
 
 pytestmark = [pytest.mark.site, needs_chromium]
 

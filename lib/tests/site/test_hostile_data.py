@@ -27,12 +27,13 @@ from playwright.sync_api import Error
 from loadcurve import plots, publish
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import paths, spreadsheet
+from loadcurve.files import paths
 from loadcurve.ingest import reads
 from loadcurve.site import safety
-from loadcurve.site.literal import formula, leads_elsewhere, literal
+from loadcurve.site.safety import formula, leads_elsewhere, literal
 from loadcurve.site.serve import SiteServer
 from loadcurve.stats import Estimate
+from loadcurve.tables import stored
 
 NOTEBOOK = "99_hostile"
 ROUTES = (
@@ -399,16 +400,16 @@ TEXTS = st.text(st.sampled_from("=+-@\t\r\n'＝＋－＠a1;,\" "), max_size=6)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.floats(allow_nan=False))
 def test_no_cell_of_a_csv_is_a_formula_and_none_is_lost(texts, number):
     frame = pd.DataFrame({"=name": texts, "value": number})
-    written = spreadsheet.csv_text(frame)
+    written = stored.csv_text(frame)
     header, *rows = csv.reader(io.StringIO(written, newline=""))
     assert header == ["'=name", "value"]
     for text in (cell for cell, _ in rows):
         assert not re.match(r"[=@\t\r\n＝＋－＠]|[+-](?![\d.])", text)
-    again = spreadsheet.without_formulas(frame).map(spreadsheet.as_read).rename(columns=spreadsheet.as_read)
+    again = stored.without_formulas(frame).map(stored.as_read).rename(columns=stored.as_read)
     pd.testing.assert_frame_equal(again, frame)
 
 
 @pytest.mark.slow
 def test_numbers_and_their_texts_are_no_formulas():
     frame = pd.DataFrame({"a": [-1.5], "b": ["-1.5"], "c": ["+2e-3"], "d": pd.Categorical(["@x"])})
-    assert spreadsheet.without_formulas(frame).iloc[0].tolist() == [-1.5, "-1.5", "+2e-3", "'@x"]
+    assert stored.without_formulas(frame).iloc[0].tolist() == [-1.5, "-1.5", "+2e-3", "'@x"]

@@ -106,9 +106,9 @@ def test_plumbing_is_collapsed(page):
 
 WAITING = """import threading
 from unittest import mock
-from loadcurve.runtime import progress
-progress.DELAY_S = 0.0
-with mock.patch.object(progress.Progress, "advance", lambda *sizes: threading.Event().wait()):
+from loadcurve.runtime import many_files
+many_files.DELAY_S = 0.0
+with mock.patch.object(many_files.Progress, "advance", lambda *sizes: threading.Event().wait()):
     loadcurve.read("twelve")"""
 
 

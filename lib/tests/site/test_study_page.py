@@ -9,7 +9,7 @@ from conftest import ROOT
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab.study_file import StudyFile, read_checked, schema
 from loadcurve.lab.study_file.json_schema import keys, sections
-from loadcurve.site.study_file import SCHEMA, keys_markdown, schema_text, sysctls_markdown
+from loadcurve.site.laboratory import SCHEMA, keys_markdown, schema_text, sysctls_markdown
 
 PAGE = (ROOT / "handbook" / "reference" / "study_file.md").read_text("utf-8")
 SECTIONS = [key.name for key in keys(StudyFile) if key.section is not None]

@@ -1,6 +1,6 @@
 """How often the intervals of this library hold the true value, in simulations with a known truth."""
 
-from loadcurve.plots.coverage import CLAIMED
+from loadcurve.plots.comparison import CLAIMED
 from validation.coverage.bootstrapped import summarise_bootstrap_coverage
 from validation.coverage.comparisons import (
     summarise_comparison_coverage,

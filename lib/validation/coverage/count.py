@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.plots.coverage import CLAIMED
+from loadcurve.plots.comparison import CLAIMED
 from loadcurve.stats.estimate import Estimate
 
 COLUMNS = ("method", "quantity", "setting", "n", "repeats", "coverage", "lo", "hi", "refused", "runs", "verdict")

@@ -13,7 +13,7 @@ place of periods.
 import numpy as np
 
 from loadcurve.models.scaling.outlook import damped_growth
-from loadcurve.plots.forecast import LAST_VALUE
+from loadcurve.plots.fits import LAST_VALUE
 from loadcurve.stats.arrays import Array
 
 # A line that falls to nothing would predict no throughput; a twentieth of the last is as wrong, and has a logarithm.

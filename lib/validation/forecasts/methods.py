@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.models.scaling.outlook import Outlook, join
-from loadcurve.plots.forecast import PLAIN, STACK
+from loadcurve.plots.fits import PLAIN, STACK
 from loadcurve.stats.arrays import Array
 from validation.coverage.count import counted
 from validation.forecasts.baselines import BASELINES

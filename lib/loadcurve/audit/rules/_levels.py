@@ -5,7 +5,7 @@ import pandas as pd
 
 from loadcurve.audit.run_tables import Tables, once
 from loadcurve.tables import merge_generators
-from loadcurve.tables.loads import name_loops
+from loadcurve.tables.curves import name_loops
 
 _WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
 """Column of the load -> its unit in sentences."""
@@ -21,7 +21,7 @@ def runs_by_level(tables: Tables) -> pd.DataFrame:
     """Return the runs, one row each, with ``variant``, ``axis`` (column of the load) and ``level`` (its value).
 
     Runs that agree in these three are repeats.  Closed and open loops have no level in common, and measured rates that
-    differ by less than 1 % are one level (`loadcurve.tables.loads`).  ``unclear`` is true where several rows of
+    differ by less than 1 % are one level (`loadcurve.tables.curves`).  ``unclear`` is true where several rows of
     a level have one run_id and no `repeat`: they may be repeats, or generators of one run.
     """
     runs = merge_generators(tables["runs"])

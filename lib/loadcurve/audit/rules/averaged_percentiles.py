@@ -31,7 +31,7 @@ import pandas as pd
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules._levels import runs_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
-from loadcurve.tables.schemas.printed import digit_of
+from loadcurve.tables.schemas.derived import digit_of
 
 _ROUNDED = 1e-3  # of a time: three printed digits
 _COARSE = 1e-2  # of a time, above which its last digit is too coarse: 1, 2 and 3 ms are often so by chance

@@ -37,7 +37,7 @@ import pandas as pd
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.run_tables import Tables, key_of
-from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.tables.schemas.derived import half_digit
 
 _WORDS = {
     "throughput": ("requests / duration", "{:,.2f} requests/s"),

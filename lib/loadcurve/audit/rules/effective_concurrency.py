@@ -62,8 +62,7 @@ from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.audit.samples import samples_within
-from loadcurve.tables.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED
-from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.tables.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED, half_digit
 from loadcurve.units import fill_text
 
 

@@ -26,7 +26,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import Finding, Need, Rule
 from loadcurve.audit.run_tables import Tables, key_of
-from loadcurve.tables.schemas.printed import DIGITS, Digits
+from loadcurve.tables.schemas.derived import DIGITS, Digits
 from loadcurve.units import format_quantity
 
 _ADVICE = "Use a generator that measures each response (`wrk --latency`, oha, h2load), and keep its whole output."

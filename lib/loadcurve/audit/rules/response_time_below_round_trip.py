@@ -31,7 +31,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
-from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.tables.schemas.derived import half_digit
 from loadcurve.units import format_quantity
 
 _RECORD = "Record `ss -tin` on the generator's host while the load runs."

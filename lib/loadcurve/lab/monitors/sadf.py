@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from loadcurve.errors import LabError
-from loadcurve.files.runtime import temporary_folder
+from loadcurve.files.atomic import temporary_folder
 from loadcurve.lab.hosts.tools import environment, which
 
 _PATIENCE_S = 300.0  # a day of a machine with hundreds of processors takes half a minute

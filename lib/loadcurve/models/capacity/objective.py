@@ -14,7 +14,7 @@ import pandas as pd
 from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats.estimate import Estimate
 from loadcurve.tables.curves import check_points
-from loadcurve.tables.schemas.printed import half_digit
+from loadcurve.tables.schemas.derived import half_digit
 
 _METHOD = "highest load kept by every run, lowest broken by every run; each end by a sign test over its runs"
 

@@ -1,6 +1,6 @@
 """Declarations of all tables: type, unit, rule and meaning of each column."""
 
-from loadcurve.tables.schemas import host, load, results, sockets
+from loadcurve.tables.schemas import host, load, sockets
 from loadcurve.tables.schemas.declare import Column, Table
 
 __all__ = ["RAW", "SCHEMAS", "Column", "Table"]
@@ -31,8 +31,8 @@ SCHEMAS: dict[str, Table] = {
     "flows": sockets.FLOWS,
     "balancer": sockets.BALANCER,
     "server": sockets.SERVER,
-    "findings": results.FINDINGS,
-    "fits": results.FITS,
+    "findings": load.FINDINGS,
+    "fits": load.FITS,
 }
 """Declarations by table name: columns with type, unit, rule and meaning."""
 

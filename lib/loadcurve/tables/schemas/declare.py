@@ -25,9 +25,9 @@ class Column:
     """A column of a declared table."""
 
     dtype: np.dtype | ExtensionDtype  # Type of its values
-    unit: str  # SI unit as suffixes of columns write it, such as `rps`; empty for a count or a name
     meaning: str  # What it holds, in a sentence
     required: bool = False  # Whether every row has a value
+    unit: str = ""  # Where its name may end in no unit: as suffixes of columns write it, such as `rps`
     # `least` and `most`: range of the values, both ends included.
     least: float = -inf
     most: float = inf
@@ -43,37 +43,37 @@ class Table:
 
 def name(meaning: str, required: bool = False) -> Column:
     """Return a text column; its values may be missing unless `required`."""
-    return Column(_TEXT, "", meaning, required)
+    return Column(_TEXT, meaning, required)
 
 
 def count(meaning: str) -> Column:
     """Return a column of integers, at least 0."""
-    return Column(_COUNT, "", meaning, least=0)
+    return Column(_COUNT, meaning, least=0)
 
 
 def truth(meaning: str) -> Column:
     """Return a column of truth values, which may be missing."""
-    return Column(_TRUTH, "", meaning)
+    return Column(_TRUTH, meaning)
 
 
-def number(unit: str, meaning: str) -> Column:
-    """Return a column of real numbers in an SI unit."""
-    return Column(_NUMBER, unit, meaning)
+def number(meaning: str) -> Column:
+    """Return a column of real numbers in the SI unit that its name ends in."""
+    return Column(_NUMBER, meaning)
 
 
-def at_least_0(unit: str, meaning: str) -> Column:
-    """Return a column of real numbers in an SI unit, at least 0."""
-    return Column(_NUMBER, unit, meaning, least=0)
+def at_least_0(meaning: str) -> Column:
+    """Return a column of real numbers in the SI unit that its name ends in, at least 0."""
+    return Column(_NUMBER, meaning, least=0)
 
 
 def ratio(meaning: str) -> Column:
     """Return a column of ratios from 0 to 1."""
-    return Column(_NUMBER, "ratio", meaning, least=0, most=1)
+    return Column(_NUMBER, meaning, unit="ratio", least=0, most=1)
 
 
 def time(meaning: str) -> Column:
     """Return a column of times in UTC."""
-    return Column(_TIME, "UTC", meaning)
+    return Column(_TIME, meaning, unit="UTC")
 
 
 RUN = {
@@ -93,6 +93,6 @@ SAMPLE = {
     **RUN,
     "host": name("Host on which the collector ran."),
     "time": time("Instant of the sample; for a rate, the end of its interval."),
-    "elapsed_s": number("s", "Time since the start of the run's load generator; negative before the start."),
+    "elapsed_s": number("Time since the start of the run's load generator; negative before the start."),
 }
 """Columns of every row from a collector's sample."""

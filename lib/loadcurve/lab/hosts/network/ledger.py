@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loadcurve.errors import LabError, LoadcurveError
-from loadcurve.files.runtime import runtime_folder
+from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.network.resources import Resource, check_resource, exists, is_running, process_state, remove
 
 _FILE = re.compile(r"(lc[0-9a-f]{6})\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})\.ledger")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from loadcurve.errors import LabError
-from loadcurve.files.runtime import runtime_folder
+from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.process import pipe
 from loadcurve.lab.hosts.ssh.address import parse_url
 from loadcurve.lab.hosts.ssh.messages import last_line, login_hint, shown
