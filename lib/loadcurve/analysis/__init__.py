@@ -6,41 +6,36 @@
 | `curve`     | `Curve` and `Result`: what is known about one variant |
 | `models_of_curve` | results of a curve: bounds, Universal Scalability Law, capacity, bottleneck |
 | `sources`   | several folders and files as one set of tables |
-| `levels`    | quantiles and errors of each run, and the table of levels |
-| `choice`    | curves and loads by what was measured |
-| `usage`     | utilisation of each watched resource in each run |
+| `levels`    | quantiles and errors of each run, the table of levels, curves and loads by what was measured |
 | `reruns`    | what a rerun of a published experiment shows, run by run |
 | `timeline`  | samples of all monitors on one clock |
-| `heatmap`   | response times of several loads in common classes |
-| `open_loop` | an open loop beside a closed loop of the same server |
-| `objective` | objectives as people write them: ``p99=200ms`` |
+| `open_loop` | an open loop beside a closed loop of the same server; response times in classes |
+| `objective` | objectives as people write them: ``p99=200ms``; gates, limits on a ratio |
 | `advice`    | what to measure next |
-| `compare`   | one measurement against another |
-| `comparison` | what a comparison found, as a table and as text |
-| `gate`      | limits on a ratio with which a build passes or fails |
-| `matching`  | which curves and loads of several measurements are compared |
-| `settings`  | labels of settings, and what a setting changes |
+| `compare`   | one measurement against another: which loads, their ratio, as a table and as text |
 | `history`   | one metric over dates, and where it changed |
-| `bottlenecks` | the bottleneck report as a table, and its conclusion |
-| `cells`     | levels and results as texts with units |
+| `bottlenecks` | the bottleneck report: utilisation of each resource, and its conclusion |
+| `cells`     | levels, results and settings as texts with units |
 | `sentences` | captions and alt texts of figures (a package) |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse
-from loadcurve.analysis.choice import choose_curves, choose_levels
-from loadcurve.analysis.compare import compare
-from loadcurve.analysis.comparison import Comparison
+from loadcurve.analysis.bottlenecks import summarise_processors
+from loadcurve.analysis.cells import changes_of_settings, label_settings
+from loadcurve.analysis.compare import Comparison, compare
 from loadcurve.analysis.curve import Curve, Result
-from loadcurve.analysis.gate import Gate, parse_gate
-from loadcurve.analysis.heatmap import summarise_heatmap
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
-from loadcurve.analysis.levels import add_quantiles
-from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
-from loadcurve.analysis.open_loop import find_closed_capacity, split_loops, summarise_overload, summarise_rates
+from loadcurve.analysis.levels import add_quantiles, choose_curves, choose_levels
+from loadcurve.analysis.objective import Gate, check_measured, parse_gate, parse_objective, parse_objectives
+from loadcurve.analysis.open_loop import (
+    find_closed_capacity,
+    split_loops,
+    summarise_heatmap,
+    summarise_overload,
+    summarise_rates,
+)
 from loadcurve.analysis.reruns import count_disturbed, undisturbed
-from loadcurve.analysis.settings import changes_of_settings, label_settings
 from loadcurve.analysis.timeline import summarise_timeline
-from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
 __all__ = [

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from loadcurve.analysis.bottlenecks import NO_SAMPLE, NOT_ATTACHED
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
-from loadcurve.analysis.usage import NO_SAMPLE, NOT_ATTACHED
 from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.verdict import OVERLOAD
 from loadcurve.tables.curves import OPEN_LOOP_TOOLS

@@ -5,8 +5,9 @@ Welch's t interval on the logarithms; the intervals of several levels hold toget
 many levels finds no more differences by chance.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,204 @@ import scipy
 
 from loadcurve.analysis.advice import HELD
 from loadcurve.analysis.answer import Analysis
-from loadcurve.analysis.comparison import Comparison
 from loadcurve.analysis.curve import Curve
-from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
+from loadcurve.analysis.objective import Gate
+from loadcurve.blocks import Block, Grid, Items, Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.grouping import other_facts
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
 from loadcurve.stats.arrays import Array
-from loadcurve.tables.curves import LOOPS
+from loadcurve.tables.curves import LOOPS, SAME_RATE, UNNAMED
 from loadcurve.tables.schemas.derived import half_digit
+from loadcurve.units import format_quantity, unit_of_column
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """B against the baseline A, by one metric.
+
+    Attributes
+    ----------
+    metric : str
+        Column of the runs.
+    baseline, other : str
+        Names of A and B.
+    levels : pandas.DataFrame
+        One row for each variant and load that both have: ``variant``, a column for each kind of load (``connections``,
+        ``target_rate_rps``), ``baseline_runs``,
+        ``other_runs``, ``baseline`` and ``other`` (geometric means), ``ratio``, ``lo``, ``hi`` and ``verdict``:
+        ``equivalent within ±2 %``, ``different`` or ``undecided``.
+    overall : Estimate
+        Geometric mean of the ratios of all levels.
+    warnings : tuple of str
+        What only one of the two has, and what weakens the overall ratio.
+    """
+
+    metric: str
+    baseline: str
+    other: str
+    levels: pd.DataFrame
+    overall: Estimate
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return to_text(self.blocks())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_display(self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """Return what the comparison says: the overall ratio, a row for each level, and the warnings."""
+        ratio = f"B / A = {ratio_words(self.overall)}, {100 * self.overall.level:g} % interval"
+        headings, rows = self.cells()
+        levels = Grid(headings, rows, "Ratio at each level", left=int(headings[0] == "variant"))
+        title = Paragraph(self.metric, self.title)
+        return [title, Paragraph("All levels", ratio), levels, Items("Warnings", self.warnings)]
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        named = (
+            f"{side} = {name}" if name != side else side for side, name in (("B", self.other), ("A", self.baseline))
+        )
+        return f"{' against '.join(named)} (geometric means over the runs)"
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Headings and rows, with units, of the table of levels."""
+        unit = unit_of_column(self.metric)
+        loads = [name for name in LOOPS if name in self.levels]
+        several = self._has_variants()
+        at = loads[0] if len(loads) == 1 else "load"
+        headings = [*(["variant"] if several else []), at, "runs", "A", "B", "B / A", "interval", "verdict"]
+        rows = [
+            [
+                *([row["variant"]] if several else []),
+                f"{row[at]:,g}" if len(loads) == 1 else _load_words(row),
+                f"{row['baseline_runs']}, {row['other_runs']}",
+                format_quantity(row["baseline"], unit),
+                format_quantity(row["other"], unit),
+                f"{row['ratio']:.3f}",
+                _ends(row["lo"], row["hi"]),
+                row["verdict"],
+            ]
+            for row in self.levels.to_dict("records")
+        ]
+        return headings, rows
+
+    def judge(self, gate: Gate) -> Iterator[tuple[str, Estimate, str]]:
+        """Yield name, ratio and verdict for the overall ratio and for each level that has an interval."""
+        yield "all levels", self.overall, gate.judge(self.overall)
+        for row in self.levels.to_dict("records"):
+            if not np.isnan(row["lo"]):
+                ratio = Estimate(row["ratio"], row["lo"], row["hi"], self.overall.level, "geometric means over runs")
+                yield self._name_of(row), ratio, gate.judge(ratio)
+
+    def _name_of(self, row: dict[str, Any]) -> str:
+        variant = f"{row['variant']}, " if self._has_variants() else ""
+        return f"{variant}{_load_words(row)}"
+
+    def _has_variants(self) -> bool:
+        return len(self.levels["variant"].unique()) > 1
+
+
+def _load_words(row: Mapping[str, Any]) -> str:
+    return next(f"{name} = {row[name]:g}" for name in LOOPS if name in row and not np.isnan(row[name]))
+
+
+def ratio_words(ratio: Estimate) -> str:
+    """A ratio with its interval: ``0.950 [0.940, 0.960]``."""
+    return f"{ratio.value:.3f} {_ends(ratio.lo, ratio.hi) or '(no interval)'}"
+
+
+def _ends(lo: float, hi: float) -> str:
+    return "" if np.isnan(lo) or np.isnan(hi) else f"[{lo:.3f}, {hi:.3f}]"
+
+
+_MOST = 6  # loads in a message
+_METRICS = "^(throughput|goodput|latency|error|received)"
+
+
+def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve | None]], list[str]]:
+    """Match the curves of several measurements by the column of the load and the name of the variant."""
+    loads = list(dict.fromkeys(curve.load for one in measurements for curve in one.curves))
+    shared = [load for load in loads if sum(any(c.load == load for c in one.curves) for one in measurements) > 1]
+    if not shared:
+        found = ", ".join(f"{' and '.join(_loads(one))} ({one.source})" for one in measurements)
+        raise LoadcurveError(f"load must be the same column in all measurements, got {found}")
+    matched: dict[str, list[Curve | None]] = {}
+    warnings: list[str] = []
+    for load in shared:
+        curves_of_each = [{_name(c): c for c in one.curves if c.load == load} for one in measurements]
+        for curves in _groups(curves_of_each):
+            known = [curve.variant for curve in curves if curve]
+            if len(known) > 1:
+                name = next((variant for variant in known if variant != UNNAMED), UNNAMED)
+                matched[f"{LOOPS[load]}, {name}" if name in matched else name] = curves
+        if any(len(each) > 1 for each in curves_of_each):
+            unnamed = [one.source for each, one in zip(curves_of_each, measurements, strict=True) if list(each) == [""]]
+            warnings += [f"{name} names no variant: it is compared with each variant of the others" for name in unnamed]
+    used = {id(curve) for curves in matched.values() for curve in curves}
+    for one in measurements:
+        warnings += [f"only {one.source} has {c.variant}" for c in one.curves if id(c) not in used]
+    if not matched:
+        found = "; ".join(f"{', '.join(c.variant for c in one.curves)} ({one.source})" for one in measurements)
+        raise LoadcurveError(
+            f"measurements must have a variant in common, got {found}: name the folder of one variant of each"
+        )
+    return matched, warnings
+
+
+def _groups(curves_of_each: Sequence[Mapping[str, Curve]]) -> list[list[Curve | None]]:
+    """Return curves that are compared, one or none of each measurement, from the curves of each by name.
+
+    Where no measurement has several curves, names do not matter.  A measurement whose only curve has no name is
+    compared under every name.
+    """
+    if all(len(each) <= 1 for each in curves_of_each):
+        return [[next(iter(each.values()), None) for each in curves_of_each]]
+    names = dict.fromkeys(name for each in curves_of_each for name in each if name)
+    return [[each.get("" if list(each) == [""] else name) for each in curves_of_each] for name in names]
+
+
+def match_load(at: float, loads: Iterable[float], load: str) -> float | None:
+    """Return the load that is compared with another measurement's `at`: the same, or the closest offered rate.
+
+    Examples
+    --------
+    >>> match_load(250.0, [249.0, 500.0], "target_rate_rps"), match_load(250.0, [249.0], "connections")
+    (249.0, None)
+    """
+    every = list(loads)
+    if at in every:
+        return at
+    near = [other for other in every if load == "target_rate_rps" and abs(np.log(other / at)) <= np.log1p(SAME_RATE)]
+    return min(near, key=lambda other: abs(other - at), default=None)
+
+
+def metrics_of(curve: Curve) -> list[str]:
+    """Return the columns of the runs in which measurements can be compared: quantities that some run has, > 0."""
+    runs = curve.runs if len(curve.levels) else curve.runs.iloc[:0]
+    found = runs.filter(regex=_METRICS).select_dtypes("number")
+    return sorted(name for name in found if (found[name] > 0).any())
+
+
+def loads_words(curve: Curve) -> str:
+    """Return the loads of a curve for a message: ``connections = 1, 2, 4``."""
+    loads = [f"{at:g}" for at in curve.levels[curve.load]]
+    return f"{curve.load} = {', '.join(loads[:_MOST])}{', …' if len(loads) > _MOST else ''}"
+
+
+def _loads(one: Analysis) -> list[str]:
+    return list(dict.fromkeys(curve.load for curve in one.curves))
+
+
+def _name(curve: Curve) -> str:
+    """Name of the variant without the word for the loop, which only folders with both loops have; empty for none."""
+    name = curve.variant.removeprefix(LOOPS[curve.load]).removeprefix(", ")
+    return "" if name == UNNAMED else name
+
 
 MARGIN_RATIO = 0.02
 """Difference that does not matter, by default: what two quiet machines of one kind differ by."""

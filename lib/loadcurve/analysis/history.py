@@ -18,8 +18,8 @@ import pandas as pd
 
 from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.cells import range_text
+from loadcurve.analysis.compare import match_curves, match_load, metrics_of
 from loadcurve.analysis.curve import Curve
-from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean

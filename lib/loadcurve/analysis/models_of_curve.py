@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import models
+from loadcurve.analysis.bottlenecks import summarise_usage, why_no_usage
 from loadcurve.analysis.cells import percentile
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
 from loadcurve.analysis.objective import check_measured
-from loadcurve.analysis.usage import summarise_usage, why_no_usage
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective

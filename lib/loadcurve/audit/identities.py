@@ -13,8 +13,7 @@ from loadcurve.audit.rule import Need
 from loadcurve.audit.run_tables import Tables, key_of, once
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections, little_throughput_rps
-from loadcurve.models.wire.exchange import OFFLOADED_SEGMENTS
-from loadcurve.models.wire.frames import ETHERNET
+from loadcurve.models.wire.frames import ETHERNET, OFFLOADED_SEGMENTS
 from loadcurve.tables.curves import check_points
 
 

@@ -135,7 +135,7 @@ def _audit_path(
 
 
 def _shortened(found: "Sequence[tuple[str, Findings]]") -> "Sequence[tuple[str, Findings]]":
-    from loadcurve.report.names import shortened_findings, shortener
+    from loadcurve.report.provenance import shortened_findings, shortener
 
     shorten = shortener([path for path, _ in found])
     return [(shorten(path), shortened_findings(findings, shorten)) for path, findings in found]
@@ -224,7 +224,7 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     from loadcurve.files import paths
     from loadcurve.files.atomic import is_stream, write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
-    from loadcurve.report.names import shortener
+    from loadcurve.report.provenance import shortener
 
     judged = judge_acceptance(folder)
     name = paths.shown(folder)

@@ -11,7 +11,7 @@ import numpy as np
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
-from loadcurve.models.scaling.profile import find_profile
+from loadcurve.models.scaling.intervals import find_profile
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.arrays import Array
 from loadcurve.stats.estimate import Estimate

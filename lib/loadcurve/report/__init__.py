@@ -4,10 +4,9 @@ Every form shows the same things in the same order: verdict, levels, results, bo
 to measure next, findings, warnings, provenance.
 """
 
-from loadcurve.report.comparison import comparison_report
+from loadcurve.report.checks import comparison_report
 from loadcurve.report.data import analysis_object, json_report
-from loadcurve.report.names import shortened, shortener
-from loadcurve.report.provenance import Provenance, provenance_of
+from loadcurve.report.provenance import Provenance, provenance_of, shortened, shortener
 from loadcurve.report.write import SUFFIXES, check_suffix, html_report, markdown_report, text_report, write_report
 
 __all__ = [

@@ -11,11 +11,11 @@ import pandas as pd
 
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
-from loadcurve.analysis.comparison import Comparison
-from loadcurve.analysis.gate import Gate
+from loadcurve.analysis.compare import Comparison
+from loadcurve.analysis.objective import Gate
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.verdict import WORDS
-from loadcurve.report.comparison import gate_verdict
+from loadcurve.report.checks import gate_verdict
 from loadcurve.report.provenance import Provenance
 
 SCHEMA = 1

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from loadcurve.analysis import analyse
-from loadcurve.analysis.usage import summarise_usage
+from loadcurve.analysis.bottlenecks import summarise_usage
 from loadcurve.audit import AuditSettings, all_rules, audit
 from loadcurve.audit.utilisation import busy_links, busy_processors
 from loadcurve.models.capacity import bottleneck_verdict

@@ -14,9 +14,8 @@ from scipy import stats
 from loadcurve import read_table
 from loadcurve.analysis import summarise_processors
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity._line import least_squares_line
-from loadcurve.models.capacity.bottleneck import summarise_demands
-from loadcurve.models.capacity.verdict import bottleneck_verdict
+from loadcurve.models.capacity.bottleneck import least_squares_line, summarise_demands
+from loadcurve.models.capacity.ranking import bottleneck_verdict
 
 X = np.array([100.0, 200, 400, 800, 1200, 1600])
 

@@ -10,8 +10,7 @@ from scipy import integrate
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling import ENTRANTS, LAWS, run_tournament
-from loadcurve.models.scaling.posterior import posterior_of
-from loadcurve.models.scaling.priors import WITH_CAPACITY, log_shape, ranges
+from loadcurve.models.scaling.posterior import WITH_CAPACITY, log_shape, posterior_of, ranges
 
 NUMBER = np.array([1.0, 2, 4, 8, 12, 16, 24, 32])
 

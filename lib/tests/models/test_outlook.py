@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from loadcurve.models.scaling import run_tournament
-from loadcurve.models.scaling.outlook import Departure, Outlook, join
+from loadcurve.models.scaling.model_selection import Departure, Outlook, join
 from validation.forecasts.baselines import damped_trend, last_line, last_value
 from validation.forecasts.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 

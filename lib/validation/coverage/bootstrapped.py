@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, level_weights, quantities
-from loadcurve.models.scaling.run_intervals import FEW_DEGREES, influence_degrees
+from loadcurve.models.scaling.intervals import FEW_DEGREES, influence_degrees
 from loadcurve.models.scaling.usl import USL
 from loadcurve.stats.arrays import Array
 from validation.coverage.count import holds

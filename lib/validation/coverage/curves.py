@@ -9,9 +9,8 @@ from scipy import stats
 
 from loadcurve.models.peak import find_limit, find_peak
 from loadcurve.models.scaling.bootstrap import level_weights
-from loadcurve.models.scaling.fits import fit_usl
-from loadcurve.models.scaling.least_squares import free_inverse
-from loadcurve.models.scaling.profile import Profile, sum_limit
+from loadcurve.models.scaling.fits import fit_usl, free_inverse
+from loadcurve.models.scaling.intervals import Profile, sum_limit
 from loadcurve.models.scaling.usl import USL, usl, usl_limit_rps, usl_peak_connections
 from loadcurve.stats.arrays import Array
 from validation.coverage.count import holds, summarise_hits

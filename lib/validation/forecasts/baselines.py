@@ -12,7 +12,7 @@ place of periods.
 
 import numpy as np
 
-from loadcurve.models.scaling.outlook import damped_growth
+from loadcurve.models.scaling.model_selection import damped_growth
 from loadcurve.plots.fits import LAST_VALUE
 from loadcurve.stats.arrays import Array
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
+from loadcurve.models.scaling.model_selection import DEPARTURE, Departure, Outlook
 from loadcurve.stats.arrays import Array, Mask
 
 PARTS = np.arange(11) / 10

@@ -8,8 +8,7 @@ import pandas as pd
 from scipy import optimize, stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling.model_selection import run_tournament
-from loadcurve.models.scaling.outlook import Outlook, join
+from loadcurve.models.scaling.model_selection import Outlook, join, run_tournament
 from loadcurve.plots.fits import PLAIN, STACK
 from loadcurve.stats.arrays import Array
 from validation.coverage.count import counted

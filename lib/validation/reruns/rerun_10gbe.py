@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.settings import changes_of_settings
+from loadcurve.analysis.cells import changes_of_settings
 from loadcurve.files import paths
 from loadcurve.models import wire
 from loadcurve.stats import Estimate, find_mean

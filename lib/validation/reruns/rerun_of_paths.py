@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.settings import label_settings
+from loadcurve.analysis.cells import label_settings
 from loadcurve.models import wire
 from loadcurve.stats import Estimate, find_mean
 

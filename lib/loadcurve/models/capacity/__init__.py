@@ -10,12 +10,9 @@ from loadcurve.models.capacity.knee import (
     kneedle_all,
     summarise_knees,
 )
-from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
-from loadcurve.models.capacity.overlap import summarise_overlap
-from loadcurve.models.capacity.overload import overload_latency_s
-from loadcurve.models.capacity.ranking import summarise_bottlenecks
-from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
-from loadcurve.models.capacity.verdict import bottleneck_verdict
+from loadcurve.models.capacity.objective import Objective, find_capacity, overload_latency_s, summarise_objectives
+from loadcurve.models.capacity.ranking import bottleneck_verdict, summarise_bottlenecks
+from loadcurve.models.capacity.scale_out import summarise_overlap, summarise_projection, summarise_scale_out
 
 __all__ = [
     "Objective",

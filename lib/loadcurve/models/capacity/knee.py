@@ -25,21 +25,44 @@ Behavior", ICDCS Workshops 2011, section III.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity._runs import Runs, grouped_runs
+from loadcurve.models._runs import group_runs, known_runs
 from loadcurve.models.demand import find_saturation_of_runs
 from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval, level_weights
+from loadcurve.models.scaling.fits import LAWS
+from loadcurve.models.scaling.intervals import influence_degrees
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.least_squares import LAWS
-from loadcurve.models.scaling.run_intervals import influence_degrees
-from loadcurve.stats.arrays import Array
+from loadcurve.stats.arrays import Array, Integers
 from loadcurve.stats.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Each run's load and throughput, its level's place, and of each level the mean and the repeats."""
+
+    connections: Array
+    throughput_rps: Array
+    levels: Array
+    of_level: Integers
+    means: Array
+    repeats: Integers
+    warnings: tuple[str, ...]
+
+
+def grouped_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int, name: str = "connections") -> Runs:
+    """Return the runs that have both numbers; fewer than `least` levels are refused.  Errors call the load `name`."""
+    number, throughput, warnings = known_runs(connections, throughput_rps, name)
+    levels = group_runs(number, throughput)
+    if levels.loads.size < least:
+        raise ValueRuleError(f"levels of {name}", f">= {least}", levels.loads.size)
+    return Runs(number, throughput, levels.loads, levels.of_run, levels.means, levels.repeats, tuple(warnings))
+
 
 _MODES = ("largest", "offline", "online")
 

@@ -4,11 +4,9 @@ A load generator with N connections and its servers are a closed network; users 
 
 | module             | solves                       | by |
 |--------------------|------------------------------|---|
-| ``stations``       | M/M/1 M/M/m M/M/m/K M/G/1    | closed forms |
-| ``erlang``         | Erlang B and C               | its recursion |
-| ``mva``            | one class, exact             | mean value analysis; with several servers, ``load_dependent`` |
-| ``load_dependent`` | speed by queue length, exact | convolution in logarithms, sums of positive terms only |
-| ``classes``        | several classes, exact       | mean value analysis; ``class_convolution`` for several servers |
+| ``stations``       | M/M/1 M/M/m M/M/m/K M/G/1    | closed forms, Erlang B and C by their recursion |
+| ``mva``            | one class, exact             | mean value analysis, and convolution for several servers |
+| ``classes``        | several classes, exact       | mean value analysis, and convolution for several servers |
 | ``approximate``    | several classes, large       | Schweitzer's fixed point, Linearizer |
 
 ``solve_*`` of a network returns a `ClosedNetwork` that passed `check_network`: Little's law at every centre, all
@@ -22,12 +20,12 @@ F. G. Palacios, "Open, Closed, and Mixed Networks of Queues with Different Class
 
 from loadcurve.models.queueing.approximate import solve_linearizer, solve_schweitzer
 from loadcurve.models.queueing.classes import solve_classes
-from loadcurve.models.queueing.erlang import erlang_b, erlang_c
-from loadcurve.models.queueing.load_dependent import solve_load_dependent
-from loadcurve.models.queueing.mva import solve_network
+from loadcurve.models.queueing.mva import solve_load_dependent, solve_network
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, check_network
 from loadcurve.models.queueing.stations import (
     Station,
+    erlang_b,
+    erlang_c,
     solve_mg1,
     solve_mm1,
     solve_mmm,

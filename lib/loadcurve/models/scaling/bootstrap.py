@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._runs import group_runs
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.repeats import summarise_points
+from loadcurve.models.scaling.points import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.stats.estimate import Estimate

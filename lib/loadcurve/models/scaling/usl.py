@@ -12,14 +12,32 @@ here; Gunther's newer texts and usl4j write σ, κ, λ.
 | coherency           | β, κ   | cost of each pair's agreement; with it, throughput falls again after a peak |
 
 Without coherency it is Amdahl's law (G. M. Amdahl, AFIPS 1967), without contention too a straight line.
+
+Its inverses give connections, response time and throughput from each other.  With R = N / X (a closed loop, Z = 0)
+the law is
+
+.. math:: \beta R^2 X^2 + (\alpha - \beta) R X + (1 - \alpha) - \gamma R = 0
+
+Below its peak a throughput belongs to two numbers of connections: one on the rising branch, and one on the falling.
+The argument `branch` selects one of them.  Above the peak there is none, and the result is NaN.
+
+Both inverses that usl4j ships (``LatencyAtThroughput``, ``ThroughputAtLatency``) disagree with its own forward model,
+and sca_tools' X(R) breaks Little's law; the tests hold these against ours.
+
+Older and simpler ways to the parameters than the fit: two are kept to reproduce what was published with them.  Both
+take the first point for exact: γ = X(1).  An error there moves the whole curve.  The third is for reports that give no
+more than two points.
 """
 
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.rational import solve
 from loadcurve.stats.arrays import Array, above_0, at_least_0
 
@@ -180,3 +198,214 @@ AMDAHL = _law("amdahl", 2)
 USL = _law("usl", 3)
 # With signs free, negative contention follows a super-linear start; it promises nothing beyond the data.
 FREE_USL = Law("free_usl", USL.parameters, _function, _gradient, _solve_free, ceiling=_ceiling)
+
+
+# Units in the last place: the throughput at the peak is the result of ten operations and of differences near 0.
+_ROUNDING = 256 * np.finfo(float).eps
+BRANCHES = ("rising", "falling")
+
+
+def usl_connections_at(
+    throughput_rps: ArrayLike,
+    unit_throughput_rps: ArrayLike,
+    contention: ArrayLike,
+    coherency: ArrayLike,
+    branch: str = "rising",
+) -> Array:
+    """Connections at which the law gives a throughput.
+
+    Parameters
+    ----------
+    throughput_rps : array_like
+        X, > 0, in requests per second.
+    unit_throughput_rps, contention, coherency : array_like
+        γ > 0, α >= 0 and β >= 0.
+    branch : str
+        ``rising``: up to the peak; ``falling``: beyond it.
+
+    Returns
+    -------
+    numpy.ndarray
+        N, not a whole number in general; NaN where the law does not reach the throughput on this branch.
+
+    Examples
+    --------
+    >>> print(usl_connections_at([1151.0353, 1900], 90, 0.03, 1e-4).round(3))
+    [21. nan]
+    >>> print(usl_connections_at(1800.88932806, 90, 0.03, 1e-4, branch="falling").round(3))
+    119.753
+    """
+    if branch not in BRANCHES:
+        raise ValueRuleError("branch", f"one of {', '.join(BRANCHES)}", branch)
+    throughput = above_0("throughput_rps", throughput_rps)
+    unit, alpha, beta = _parameters(unit_throughput_rps, contention, coherency)
+    # β X N² − (γ − (α − β) X) N + (1 − α) X = 0
+    square, linear, rest = beta * throughput, unit - (alpha - beta) * throughput, (1 - alpha) * throughput
+    with np.errstate(all="ignore"):
+        under = linear**2 - 4 * square * rest
+        # At the peak it is 0, so its rounding alone may put it below: that of `linear`, a difference, and of X itself.
+        rounding = _ROUNDING * (np.abs(linear) * (unit + np.abs(alpha - beta) * throughput) + 4 * square * rest)
+        root = np.sqrt(np.where((under < 0) & (under >= -rounding), 0.0, under))
+        # The smaller root by the quotient, where the difference of two near numbers would lose its digits.
+        rising = 2 * rest / (linear + root)
+        # With α > 1 throughput falls from the start: `linear` may be negative, and without β the root is rest / linear.
+        falling = np.where(linear > 0, (linear + root) / (2 * square), 2 * rest / (linear - root))
+    found, reached = (rising, linear > 0) if branch == "rising" else (falling, (linear > 0) & (square > 0) | (rest < 0))
+    return np.where((found > 0) & np.isfinite(found) & reached, found, np.nan)
+
+
+def usl_latency_at(
+    throughput_rps: ArrayLike,
+    unit_throughput_rps: ArrayLike,
+    contention: ArrayLike,
+    coherency: ArrayLike,
+    branch: str = "rising",
+) -> Array:
+    """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`.
+
+    Examples
+    --------
+    >>> print(usl_latency_at(1151.0353, 90, 0.03, 1e-4).round(5))  # 21 / 1151.0353
+    0.01824
+    """
+    found = usl_connections_at(throughput_rps, unit_throughput_rps, contention, coherency, branch)
+    return found / np.asarray(above_0("throughput_rps", throughput_rps))
+
+
+def usl_throughput_at(
+    latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
+) -> Array:
+    """Throughput at which the mean response time is R; there is at most one, because R rises with the connections.
+
+    Parameters
+    ----------
+    latency_s : array_like
+        R, > 0, in seconds.
+    unit_throughput_rps, contention, coherency : array_like
+        γ > 0, α >= 0 and β >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        X.  NaN where R <= (1 − α) / γ, which no number of connections reaches, and where α = β = 0, because R is then
+        1 / γ at every throughput.  With α >= 1 every R > 0 has a throughput.
+
+    Examples
+    --------
+    >>> print(usl_throughput_at(10, 90, 0.03, 1e-4).round(4))  # Little's law; sca_tools says 312.413
+    285.2608
+    """
+    latency = above_0("latency_s", latency_s)
+    unit, alpha, beta = _parameters(unit_throughput_rps, contention, coherency)
+    square, linear, rest = beta * latency**2, (alpha - beta) * latency, unit * latency - (1 - alpha)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(linear**2 + 4 * square * rest)
+        # Two forms of one root, each without cancellation on its side of α = β.
+        found = np.where(linear > 0, 2 * rest / (linear + root), (root - linear) / (2 * square))
+    return np.where((rest > 0) & np.isfinite(found), found, np.nan)
+
+
+def _parameters(unit: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> tuple[Array, ...]:
+    return (
+        above_0("unit_throughput_rps", unit),
+        at_least_0("contention", contention),
+        at_least_0("coherency", coherency),
+    )
+
+
+def usl_by_parabola(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[float, float]:
+    """Contention and coherency from a parabola through N/C − 1 over N − 1, with C = X / X(1).
+
+    N. J. Gunther, "Guerrilla Capacity Planning", 2007, section 5.2.3.  Least squares in N/X gives slow points a weight
+    that their errors do not deserve.
+
+    Parameters
+    ----------
+    connections, throughput_rps : array_like, shape (n,)
+        As for `fit_usl`; the first level must be 1.
+
+    Raises
+    ------
+    ValueRuleError
+        As `fit_usl`, and where no level is 1.
+
+    Examples
+    --------
+    >>> alpha, beta = usl_by_parabola([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
+    >>> round(alpha, 4), round(beta, 4)
+    (0.02, 0.02)
+    """
+    number, throughput = _from_one(connections, throughput_rps)
+    over = number - 1
+    design = np.column_stack([over**2, over])
+    square, slope = np.linalg.lstsq(design, number * throughput[0] / throughput - 1, rcond=None)[0]
+    return float(slope - square), float(square)  # α (N−1) + β N (N−1) = (α + β)(N−1) + β (N−1)²
+
+
+def usl_through_first(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[float, float]:
+    """Contention and coherency by least squares in X, with γ held at X(1); arguments as for `usl_by_parabola`.
+
+    Examples
+    --------
+    >>> alpha, beta = usl_through_first([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
+    >>> round(alpha, 4), round(beta, 4)
+    (0.02, 0.02)
+    """
+    number, throughput = _from_one(connections, throughput_rps)
+
+    def residuals(costs: Array) -> Array:
+        return usl(number, throughput[0], *costs) - throughput
+
+    found = scipy.optimize.least_squares(
+        residuals, [0.01, 1e-4], bounds=(0, np.inf), x_scale=[0.01, 1e-4], xtol=1e-14, ftol=1e-14, gtol=1e-14
+    )
+    return float(found.x[0]), float(found.x[1])
+
+
+def usl_through_two(
+    connections: ArrayLike, throughput_rps: ArrayLike, contention: float = 0.0
+) -> tuple[float, float, float]:
+    """γ, α and β of the law through two points, for a contention that is given: nothing is left to check it by.
+
+    Both points give γ N / X − β N (N − 1) = 1 + α (N − 1), Gunther's eq. (4.31) multiplied out: two linear equations.
+
+    Parameters
+    ----------
+    connections, throughput_rps : array_like, shape (2,)
+        N, > 0 and different, and X > 0.
+    contention : float
+        α, >= 0.
+
+    Returns
+    -------
+    tuple of float
+        γ, α and β; NaN for γ and β where no law with γ > 0 and β >= 0 passes both points.
+
+    Raises
+    ------
+    ValueRuleError
+        When there are not two different N, or a value breaks its rule.
+
+    Examples
+    --------
+    >>> usl_through_two([4, 8], usl([4, 8], 90, 0.03, 0.01), contention=0.03)  # doctest: +ELLIPSIS
+    (90.0..., 0.03, 0.01...)
+    """
+    number, throughput = above_0("connections", connections), above_0("throughput_rps", throughput_rps)
+    alpha = float(at_least_0("contention", contention))
+    if number.shape != (2,) or throughput.shape != (2,) or number[0] == number[1]:
+        raise ValueRuleError("connections", "two different numbers, each with its throughput", connections)
+    design = np.column_stack([number / throughput, -number * (number - 1)])
+    try:
+        unit, beta = np.linalg.solve(design, 1 + alpha * (number - 1))
+    except np.linalg.LinAlgError:  # X falls as 1 / (N − 1): β would be infinite
+        unit, beta = np.nan, np.nan
+    passes = unit > 0 and beta >= 0
+    return (float(unit), alpha, float(beta)) if passes else (np.nan, alpha, np.nan)
+
+
+def _from_one(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[Array, Array]:
+    number, throughput, _, _ = known_points(connections, throughput_rps, None, 3)
+    if number[0] != 1:
+        raise ValueRuleError("connections", "1 at the first level", number[0])
+    return number, throughput

@@ -5,31 +5,29 @@ from typing import TYPE_CHECKING
 from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
-    from loadcurve.models.wire.consistency import summarise_consistency
-    from loadcurve.models.wire.exchange import (
-        OFFLOADED_SEGMENTS,
-        acknowledgements,
-        summarise_exchange,
-        summarise_packets,
-        summarise_proxy,
-    )
     from loadcurve.models.wire.frames import (
         ETHERNET,
+        OFFLOADED_SEGMENTS,
         Wire,
+        acknowledgements,
         frame_bytes,
         medium_bytes,
         message_bytes,
         segments,
+        summarise_exchange,
+        summarise_packets,
+        summarise_proxy,
         summarise_responses,
     )
     from loadcurve.models.wire.limits import (
         link_limit_rps,
         link_used_ratio,
         packet_limit_rps,
+        summarise_consistency,
         summarise_limits,
+        summarise_mix,
     )
     from loadcurve.models.wire.loss import LINUX_TIMEOUT_S, lossy_exchange_s, mathis_bytes_per_s, tfrc_bytes_per_s
-    from loadcurve.models.wire.mix import summarise_mix
     from loadcurve.models.wire.ports import (
         LINUX_PORTS,
         LINUX_TIME_WAIT_S,
@@ -76,7 +74,7 @@ __all__ = [
     "tfrc_bytes_per_s",
 ]
 
-_MODULES = ("consistency", "exchange", "frames", "limits", "loss", "mix", "ports", "server")
+_MODULES = ("frames", "limits", "loss", "ports", "server")
 __getattr__ = imported_late(__name__, __all__, _MODULES)
 
 
