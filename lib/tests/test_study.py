@@ -8,6 +8,7 @@ import pytest
 from one_test import in_one_test
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.files import paths
 from loadcurve.study import Command, Run, Study, settled
 from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, read_study, write_run, write_study
@@ -119,6 +120,13 @@ def test_a_study_bears_its_folders_name(tmp_path, small_study, monkeypatch):
     write_study(small_study, tmp_path / "other")
     with pytest.raises(ParseError, match=":1: expected the folder's name other, got 'small'"):
         read_study(tmp_path / "other")
+
+
+def test_a_path_is_not_taken_for_the_name_of_a_recorded_study(tmp_path, monkeypatch):
+    write_study(Study("scale_out", "Another one?"), tmp_path / "scale_out")
+    monkeypatch.chdir(tmp_path)
+    assert paths.study_folder("./scale_out") == tmp_path / "scale_out"
+    assert paths.study_folder("scale_out") == paths.studies() / "scale_out"
 
 
 def test_no_study_is_one_line(tmp_path):

@@ -70,13 +70,15 @@ def notebook_folders() -> list[Path]:
 def study_folder(study: str | Path) -> Path:
     """Return the folder of a study, given its name or its path.
 
-    The search order is: recorded studies, studies under `build/studies`, designs.
+    The search order is: recorded studies, studies under `build/studies`, designs, the checkout, the working directory.
+    What begins with a dot, such as ``./shop``, is a path.
     """
     check_type("study", study, str | Path, "a name or a path")
     top = _root()
     recorded = [top / "data" / "studies", top / "build" / "studies"] if top else []
     places = [*recorded, designs()]
-    for candidate in (place / study for place in (*places, top or Path(), Path())):
+    searched = [Path()] if isinstance(study, str) and study.startswith(".") else [*places, top or Path(), Path()]
+    for candidate in (place / study for place in searched):
         folder = candidate.parent if candidate.name == "study.yml" else candidate
         if (folder / "study.yml").is_file():
             return folder.resolve()
