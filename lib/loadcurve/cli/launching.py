@@ -37,6 +37,10 @@ def launch(
     public: Annotated[
         bool, typer.Option("--public", help="Allow load on public addresses that the study names.")
     ] = False,
+    busy: Annotated[
+        bool,
+        typer.Option("--busy", help="Launch beside other processes; else wait for them, and repeat runs they disturb."),
+    ] = False,
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
@@ -73,7 +77,7 @@ def launch(
         print_analysis([str(folder)], [], paths.shown(folder))
 
     try:
-        launch_study(replace(found, **changes), target, public=public, results=results)
+        launch_study(replace(found, **changes), target, public=public, quiet=not busy, results=results)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)

@@ -27,6 +27,7 @@ def launch(
     folder: Path,
     *,
     public: bool = False,
+    quiet: bool = False,
     log: Callable[[str], None] = tqdm.write,
     report: Callable[[str], None] = tqdm.write,
     results: Callable[[Path], None] = lambda folder: None,
@@ -43,6 +44,8 @@ def launch(
         Folder of the study.
     public : bool
         Whether targets that the study names may be public addresses.
+    quiet : bool
+        Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
     log : callable
         Receives sentences for the user: what a killed launch left, what each run measured, and how a search or a stop
         ends.  By default they are printed above the progress bar.
@@ -62,7 +65,7 @@ def launch(
         log(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, feedback=feedback(log))
+        runs = lab.launch(study, folder, public=public, quiet=quiet, feedback=feedback(log))
     except LabError:
         if _records(folder) != before:
             _report(folder, report, results)
