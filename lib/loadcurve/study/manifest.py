@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import write_text
@@ -28,7 +28,7 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
 
 
 def read_replaced(study_folder: Path) -> list[dict[str, str]]:
-    """Return the runs that were measured again, in order: ``run_id``, ``seal`` of the old record, ``why`` and ``at``."""
+    """Return the runs that were measured again, each with ``run_id``, ``seal`` of its old record, ``why`` and ``at``."""
     return _read(study_folder)[1]
 
 
@@ -43,16 +43,15 @@ def _read(study_folder: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
     if not _texts(runs) or set(values) - {"runs", "replaced"}:
         raise ParseError(1, 'a mapping "runs" of run_id to seal', str(values), shown(path))
     if not isinstance(replaced, list) or not all(_texts(each) and set(each) == _REPLACED for each in replaced):
-        raise ParseError(
-            1, f'a list "replaced" of mappings with {", ".join(sorted(_REPLACED))}', str(replaced), shown(path)
-        )
+        expected = f'a list "replaced" of mappings with {", ".join(sorted(_REPLACED))}'
+        raise ParseError(1, expected, str(replaced), shown(path))
     return runs, replaced
 
 
 _REPLACED = {"run_id", "seal", "why", "at"}
 
 
-def _texts(values: object) -> bool:
+def _texts(values: object) -> TypeGuard[dict[str, str]]:
     return isinstance(values, dict) and all(isinstance(value, str) for value in values.values())
 
 

@@ -39,8 +39,8 @@ def wait_until_quiet() -> None:
         if not found:
             return
     raise LabError(
-        f"{found} in each of {_SAMPLES} samples of {_SAMPLE_S:g} s: stop them (`top` names them), or launch with --busy, "
-        "which marks the runs"
+        f"{found} in each of {_SAMPLES} samples of {_SAMPLE_S:g} s: stop them (`top` names them), or launch with "
+        "--busy, which marks the runs"
     )
 
 
