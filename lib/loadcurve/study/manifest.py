@@ -28,7 +28,7 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
 
 
 def read_replaced(study_folder: Path) -> list[dict[str, str]]:
-    """Return the runs that were measured again, each with ``run_id``, ``seal`` of its old record, ``why`` and ``at``."""
+    """Return the runs that were measured again: ``run_id``, ``seal`` of the old record, ``why`` and ``at``."""
     return _read(study_folder)[1]
 
 
