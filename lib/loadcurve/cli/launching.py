@@ -53,7 +53,7 @@ def launch(
     from loadcurve.acceptance import is_acceptance
     from loadcurve.files import paths
     from loadcurve.lab import read_checked
-    from loadcurve.launching import interruption
+    from loadcurve.launching import interruption, objectives_of
     from loadcurve.launching import launch as launch_study
     from loadcurve.runtime.signals import signal_of
 
@@ -74,7 +74,7 @@ def launch(
         if is_acceptance(read_checked(folder)):
             passed = print_acceptance(folder)
             return
-        print_analysis([str(folder)], [], paths.shown(folder))
+        print_analysis([str(folder)], objectives_of(found), paths.shown(folder))
 
     try:
         launch_study(replace(found, **changes), target, public=public, quiet=not busy, results=results)

@@ -6,6 +6,6 @@ neither.  This package connects them: the runs of a study with a search or a sto
 
 from loadcurve.launching.launcher import interruption, launch
 from loadcurve.launching.run_feedback import feedback, judge, measure
-from loadcurve.launching.summary import describe_launch
+from loadcurve.launching.summary import describe_launch, objectives_of
 
-__all__ = ["describe_launch", "feedback", "interruption", "judge", "launch", "measure"]
+__all__ = ["describe_launch", "feedback", "interruption", "judge", "launch", "measure", "objectives_of"]

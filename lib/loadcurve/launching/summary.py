@@ -12,7 +12,7 @@ from loadcurve.audit.verdict import verdict_of_each, verdict_sentences
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.paths import shown
 from loadcurve.ingest.folder import read_reports
-from loadcurve.study import BUSY_RATIO, Run
+from loadcurve.study import BUSY_RATIO, Run, Study
 from loadcurve.study.record_rules import STATUSES
 from loadcurve.study.records import read_run, run_folders
 from loadcurve.tables.schemas.failures import count_failures
@@ -21,6 +21,20 @@ from loadcurve.tables.schemas.failures import count_failures
 _NAMED = 3
 # Warnings that differ in numbers only are one warning.  Digits in names such as S1 and p99 are not numbers.
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
+
+
+def objectives_of(study: Study) -> list[str]:
+    """Return what `study.yml` asks of a load, as `loadcurve analyse --objective` takes it; a search answers by itself.
+
+    Examples
+    --------
+    >>> objectives_of(Study("shop", "How many?", objective={"latency_s": 0.05}))
+    ['p99=50ms', 'errors=0%']
+    """
+    own = {} if study.search else study.objective
+    latency_s, failed_ratio = own.get("latency_s"), own.get("failed_ratio")
+    texts = [f"p{100 * own.get('quantile', 0.99):.10g}={1000 * latency_s:.10g}ms"] if latency_s is not None else []
+    return [*texts, f"errors={100 * (failed_ratio or 0):.10g}%"] if own else []
 
 
 def describe_launch(folder: Path) -> list[str]:
