@@ -149,12 +149,13 @@ def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
     folder = checkout / "data" / "studies" / "quick"
     load = {"duration_s": 1}
     factors = {"connections": (1, 4)}
-    study = Study("quick", "?", load=load, factors=factors, repeats=1, monitors={}, warm_up_s=0)
+    goal = {"latency_s": 3.0}
+    study = Study("quick", "?", load=load, factors=factors, repeats=1, monitors={}, warm_up_s=0, objective=goal)
     if len(obstacles := list_obstacles(study)):
         pytest.skip("; ".join(obstacles["obstacle"]))
     write_study(study, folder)
 
-    argv = (sys.executable, "-m", "loadcurve", "launch", "quick")
+    argv = (sys.executable, "-m", "loadcurve", "launch", "quick", "--busy")
     environment = {**os.environ, "COLUMNS": "90"}
     done = subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
     out = done.stdout.decode()
@@ -166,7 +167,10 @@ def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
         words = [f"run {number} of 2", point.run_id, format_quantity(rate, "rps")]
         line = out.splitlines()[number - 1]
         assert re.split(" {2,}", line) == [*words, f"p99 {format_quantity(p99[point.run_id], 's')}"]
-    assert out.endswith("\n\n" + text_report(analyse(folder, source="data/studies/quick"), 90))
+    assert out.endswith(
+        "\n\n" + text_report(analyse(folder, objectives=["p99=3s", "errors=0"], source="data/studies/quick"), 90)
+    )
+    assert "Capacity under p99 ≤ 3.00 s and errors ≤ 0 %: 4 connections" in " ".join(out.split())
 
     packed = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)

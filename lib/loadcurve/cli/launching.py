@@ -37,6 +37,10 @@ def launch(
     public: Annotated[
         bool, typer.Option("--public", help="Allow load on public addresses that the study names.")
     ] = False,
+    busy: Annotated[
+        bool,
+        typer.Option("--busy", help="Launch beside other processes; else wait for them, and repeat runs they disturb."),
+    ] = False,
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
@@ -49,7 +53,7 @@ def launch(
     from loadcurve.acceptance import is_acceptance
     from loadcurve.files import paths
     from loadcurve.lab import read_checked
-    from loadcurve.launching import interruption
+    from loadcurve.launching import interruption, objectives_of
     from loadcurve.launching import launch as launch_study
     from loadcurve.runtime.signals import signal_of
 
@@ -70,10 +74,10 @@ def launch(
         if is_acceptance(read_checked(folder)):
             passed = print_acceptance(folder)
             return
-        print_analysis([str(folder)], [], paths.shown(folder))
+        print_analysis([str(folder)], objectives_of(found), paths.shown(folder))
 
     try:
-        launch_study(replace(found, **changes), target, public=public, results=results)
+        launch_study(replace(found, **changes), target, public=public, quiet=not busy, results=results)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)

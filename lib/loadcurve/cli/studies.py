@@ -119,12 +119,13 @@ def show(
     Example: loadcurve show connections_on_loopback --objective p99=12ms
     """
     from loadcurve.files import paths
-    from loadcurve.study.records import run_folders
+    from loadcurve.launching import objectives_of
+    from loadcurve.study.records import read_study, run_folders
 
     folder = paths.study_folder(study)
     if not run_folders(folder):
         raise LoadcurveError(f"{paths.shown(folder)} must hold a run, got none: loadcurve launch {study}")
-    print_analysis([str(folder)], objective or [], paths.shown(folder))
+    print_analysis([str(folder)], objective or objectives_of(read_study(folder)), paths.shown(folder))
 
 
 def pack(

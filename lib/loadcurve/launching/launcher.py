@@ -32,6 +32,7 @@ def launch(
     folder: Path,
     *,
     public: bool = False,
+    quiet: bool = False,
     log: Callable[[str], None] = tqdm.write,
     report: Callable[[str], None] = tqdm.write,
     results: Callable[[Path], None] = lambda folder: None,
@@ -48,6 +49,8 @@ def launch(
         Folder of the study.
     public : bool
         Whether targets that the study names may be public addresses.
+    quiet : bool
+        Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
     log : callable
         Receives sentences for the user: what a killed launch left, what each run measured, and how a search or a stop
         ends.  By default they are printed above the progress bar.
@@ -67,7 +70,7 @@ def launch(
         log(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, feedback=feedback(log))
+        runs = lab.launch(study, folder, public=public, quiet=quiet, feedback=feedback(log))
     except LabError:
         if _records(folder) != before:
             _report(folder, report, results)
@@ -120,6 +123,20 @@ def _report(folder: Path, report: Callable[[str], None], results: Callable[[Path
 _NAMED = 3
 # Warnings that differ in numbers only are one warning.  Digits in names such as S1 and p99 are not numbers.
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
+
+
+def objectives_of(study: Study) -> list[str]:
+    """Return what `study.yml` asks of a load, as `loadcurve analyse --objective` takes it; a search answers by itself.
+
+    Examples
+    --------
+    >>> objectives_of(Study("shop", "How many?", objective={"latency_s": 0.05}))
+    ['p99=50ms', 'errors=0%']
+    """
+    own = {} if study.search else study.objective
+    latency_s, failed_ratio = own.get("latency_s"), own.get("failed_ratio")
+    texts = [f"p{100 * own.get('quantile', 0.99):.10g}={1000 * latency_s:.10g}ms"] if latency_s is not None else []
+    return [*texts, f"errors={100 * (failed_ratio or 0):.10g}%"] if own else []
 
 
 def describe_launch(folder: Path) -> list[str]:

@@ -1,9 +1,13 @@
-"""The manifest of a study: `runs.json` lists every run that a launch has started, so a removed run is detected."""
+"""The manifest of a study: `runs.json` lists every run that a launch has started, so a removed run is detected.
+
+It also lists the runs that were measured again, each with its seal, why and when.
+"""
 
 import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeGuard
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import write_text
@@ -20,24 +24,49 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
 
     Raises ParseError when the file does not have the form that `list_run` writes.
     """
+    return _read(study_folder)[0]
+
+
+def read_replaced(study_folder: Path) -> list[dict[str, str]]:
+    """Return the runs that were measured again: ``run_id``, ``seal`` of the old record, ``why`` and ``at``."""
+    return _read(study_folder)[1]
+
+
+def _read(study_folder: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
     path = study_folder / NAME
     if not path.exists():
-        return {}
+        return {}, []
     from loadcurve.study.records import read_json  # with parsers of YAML, which files of no study need
 
     _, values = read_json(path)
-    runs = values.get("runs") if isinstance(values, dict) else None
-    if not isinstance(runs, dict) or set(values) != {"runs"} or not all(isinstance(v, str) for v in runs.values()):
+    runs, replaced = (values.get("runs"), values.get("replaced", [])) if isinstance(values, dict) else (None, None)
+    if not _texts(runs) or set(values) - {"runs", "replaced"}:
         raise ParseError(1, 'a mapping "runs" of run_id to seal', str(values), shown(path))
-    return runs
+    if not isinstance(replaced, list) or not all(_texts(each) and set(each) == _REPLACED for each in replaced):
+        expected = f'a list "replaced" of mappings with {", ".join(sorted(_REPLACED))}'
+        raise ParseError(1, expected, str(replaced), shown(path))
+    return runs, replaced
 
 
-def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
-    """Add a run to the manifest of its study, with the seal of its record once the record is complete."""
-    runs = read_manifest(study_folder)
-    if runs.get(run_id) != seal:
-        listed = dict(sorted({**runs, run_id: seal}.items()))
-        write_text(study_folder / NAME, json.dumps({"runs": listed}, indent=1, ensure_ascii=False) + "\n")
+_REPLACED = {"run_id", "seal", "why", "at"}
+
+
+def _texts(values: object) -> TypeGuard[dict[str, str]]:
+    return isinstance(values, dict) and all(isinstance(value, str) for value in values.values())
+
+
+def list_run(study_folder: Path, run_id: str, seal: str = "", *, replaces: Mapping[str, str] | None = None) -> None:
+    """Add a run to the manifest of its study, with the seal of its record once the record is complete.
+
+    `replaces` has the ``seal`` of a record that the run replaces, ``why`` it is measured again, and ``at`` what time.
+    """
+    runs, replaced = _read(study_folder)
+    if runs.get(run_id) == seal and replaces is None:
+        return
+    values: dict[str, Any] = {"runs": dict(sorted({**runs, run_id: seal}.items()))}
+    if replaced := [*replaced, *([{"run_id": run_id, **replaces}] if replaces else [])]:
+        values["replaced"] = replaced
+    write_text(study_folder / NAME, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
 
 
 def gaps_of(study_folder: Path, found: Mapping[str, str], *, follow: bool = False) -> Iterator[tuple[str, str]]:

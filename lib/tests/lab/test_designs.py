@@ -111,7 +111,7 @@ def test_a_launched_design_is_recorded_among_the_studies(checkout, called, monke
     monkeypatch.setattr(paths, "designs", lambda: checkout / "designs")
     monkeypatch.chdir(checkout)
     for named in ("tiny", "designs/tiny/study.yml"):  # the second time nothing is left to do
-        code, out, err = called("launch", named)
+        code, out, err = called("launch", "--busy", named)
         assert code == 0 and "data/studies/tiny: 1 run, 1 finished\n" in out, err
     assert [path.name for path in design.iterdir()] == ["study.yml"]
     assert len(list((checkout / "data" / "studies" / "tiny").glob("*/run.json"))) == 1

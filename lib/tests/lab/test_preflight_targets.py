@@ -14,8 +14,9 @@ from loadcurve.lab import launch
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.preflight import allowed_targets
-from loadcurve.lab.preflight.allowed_targets import check_redirect, check_target
+from loadcurve.lab.preflight.allowed_targets import check_response, check_target
 from loadcurve.study import Study
+from loadcurve.study.records import read_run
 
 HERE = ("127.0.0.1",)
 
@@ -115,24 +116,26 @@ def redirecting():
 
 def test_a_redirect_is_checked_before_the_load(redirecting):
     url = f"http://127.0.0.1:{redirecting.server_port}/a?b=c"
-    assert check_redirect(url, HERE) == "127.0.0.1"
+    assert check_response(url, HERE) == "127.0.0.1"
     redirecting.location = "/elsewhere"
-    assert check_redirect(url, ("127.0.0.2", *HERE)) == "127.0.0.1", "the first that responds"
+    assert check_response(url, ("127.0.0.2", *HERE), expected=302) == "127.0.0.1", "the first that responds"
+    with pytest.raises(LabError, match="must respond with status 2xx, got 302 to .*/elsewhere and 0 bytes: correct"):
+        check_response(url, HERE)
     redirecting.location = "http://192.0.2.10/"
     with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback, got 192.0.2.10"):
-        check_redirect(url, HERE)
-    assert check_redirect(url, HERE, ("192.0.2.10",)) == "127.0.0.1"
-    assert redirecting.asked == ["/a?b=c"] * 4
+        check_response(url, HERE)
+    assert check_response(url, HERE, ("192.0.2.10",), 302) == "127.0.0.1"
+    assert redirecting.asked == ["/a?b=c"] * 5
 
 
 def test_a_proxy_of_the_environment_is_not_asked(redirecting, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert check_redirect(f"http://127.0.0.1:{redirecting.server_port}/", HERE)
+    assert check_response(f"http://127.0.0.1:{redirecting.server_port}/", HERE)
 
 
 def test_a_target_that_does_not_answer_is_refused():
     with pytest.raises(LabError, match="target must answer, got .*refused"):
-        check_redirect("http://127.0.0.1:9/", HERE)
+        check_response("http://127.0.0.1:9/", HERE)
 
 
 @pytest.mark.real
@@ -187,10 +190,12 @@ def test_a_name_is_looked_up_once_and_a_redirect_is_not_followed(tool, tmp_path,
     kind = GENERATORS[tool]
     load = {"duration_s": 1} if "duration_s" in kind.bounds else {"requests": 10}
     load |= {"rate_rps": 10} if kind.loop == "open" else {}
-    study = Study("s", "?", server={"url": f"http://{name}/"}, load={"tool": tool, **load}, repeats=1, monitors={})
-    launch(study, tmp_path / "s")
+    own = {"url": f"http://{name}/a?id=5", "status": 302}
+    study = Study("s", "?", server=own, load={"tool": tool, **load}, repeats=1, monitors={})
+    (run,) = launch(study, tmp_path / "s")
     assert len(looked_up) == 1
-    assert len(redirecting.asked) >= 2 and set(redirecting.asked) == {"/"} and redirecting.named == {name}
+    assert len(redirecting.asked) >= 3 and set(redirecting.asked) == {"/a?id=5"} and redirecting.named == {name}
+    assert f"one request to {own['url']}: status 302, 0 bytes" in {event["what"] for event in read_run(run).events}
 
 
 @pytest.fixture
@@ -211,7 +216,7 @@ def test_a_certificate_of_its_own_is_no_reason_not_to_ask(redirecting, certifica
     redirecting.socket = context.wrap_socket(redirecting.socket, server_side=True)
     url = f"https://127.0.0.1:{redirecting.server_port}/"
     redirecting.location = "/elsewhere"
-    assert check_redirect(url, HERE) == "127.0.0.1"
+    assert check_response(url, HERE, expected=302) == "127.0.0.1"
     redirecting.location = "http://192.0.2.10/"
     with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback"):
-        check_redirect(url, HERE)
+        check_response(url, HERE)

@@ -18,7 +18,7 @@ from loadcurve.study.records import read_run, run_folders, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("default_signals")]
 
-ARGV = (sys.executable, "-m", "loadcurve", "launch")
+ARGV = (sys.executable, "-m", "loadcurve", "launch", "--busy")
 
 
 @pytest.fixture

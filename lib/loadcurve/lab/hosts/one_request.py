@@ -10,9 +10,11 @@ import ssl
 import sys
 from urllib.parse import urlsplit
 
+_MOST_BYTES = 1 << 20  # read of a response that does not state its length
 
-def send(url, address, patience_s):
-    """Send one request; return the status of the response, and its target where it is a redirect.
+
+def send(url, address, patience_s, method="GET", body_bytes=0):
+    """Send one request; return the status of the response, its target where it is a redirect, and its bytes of body.
 
     The connection goes to the address, if one is given; the host of the URL is the Host header and, for https, the
     server name.  `patience_s` limits each step.  Raises OSError or http.client.HTTPException when there is no response.
@@ -28,9 +30,10 @@ def send(url, address, patience_s):
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             connection.sock = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("GET", path, headers={"Host": parts.netloc})
+        connection.request(method, path, b"x" * body_bytes or None, {"Host": parts.netloc})
         response = connection.getresponse()
-        return response.status, (response.getheader("Location") or "") if 300 <= response.status < 400 else ""
+        location = (response.getheader("Location") or "") if 300 <= response.status < 400 else ""
+        return response.status, location, int(response.getheader("Content-Length") or len(response.read(_MOST_BYTES)))
     finally:
         connection.close()
 
@@ -38,8 +41,8 @@ def send(url, address, patience_s):
 def probe(url, address, patience_s):
     """Send one request; return its status, 0 for no response, and what went wrong."""
     try:
-        status, _ = send(url, address, patience_s)
-        return status, f"status {status}"
+        status, _, length = send(url, address, patience_s)
+        return status, f"status {status}, {length} bytes"
     except (OSError, http.client.HTTPException) as error:
         return 0, str(error)
 

@@ -20,18 +20,19 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> di
 
     The result has the host and port of each URL that names its host → its address.  Whoever loads the target connects
     to this address: a second lookup could find one that was not checked.  With `ask`, one request to each server that
-    already runs finds its redirect, and which address responds.  Raises LabError for the first target that may not be
-    loaded.
+    already runs finds its status, its redirect, and which address responds.  Raises LabError for the first target that
+    may not be loaded.
     """
     loaded: dict[str, None] = {}
-    running: dict[str, None] = {}
+    running: dict[str, tuple[int, str, int]] = {}
     for settings, deployment in deployments(study, capabilities.ASSUMED):
         if settings.topology.recipe == "loopback":
             loaded |= dict.fromkeys(targets(deployment))
-            running |= dict.fromkeys(targets(deployment)) if settings.server.url is not None else {}
+            asked = settings.server.status, settings.load.method, settings.load.body_bytes
+            running |= dict.fromkeys(targets(deployment), asked) if settings.server.url is not None else {}
     checked = {url: check_target(url, study.allow_targets, public=public) for url in loaded}
-    for url in running if ask else ():
-        checked[url] = (check_redirect(url, checked[url], study.allow_targets, public=public),)
+    for url, asked in running.items() if ask else ():
+        checked[url] = (check_response(url, checked[url], study.allow_targets, *asked, public=public),)
     return {urlsplit(url).netloc: found[0] for url, found in checked.items() if _network(_host_of(url)) is None}
 
 
@@ -72,19 +73,27 @@ def targets(deployment: Deployment) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*sent, *balanced, *served)))
 
 
-def check_redirect(
-    url: str, addresses: tuple[str, ...], allow_targets: tuple[str, ...] = (), *, public: bool = False
+def check_response(
+    url: str,
+    addresses: tuple[str, ...],
+    allow_targets: tuple[str, ...] = (),
+    expected: int = 0,
+    method: str = "GET",
+    body_bytes: int = 0,
+    *,
+    public: bool = False,
 ) -> str:
-    """Send one request to a checked target, check the target of its redirect, and return the address that responded.
+    """Send one request to a checked target as the load will, check its status, and return the address that responded.
 
-    No generator follows a redirect, so a redirect to another host is an error of the study before it loads anything.
+    No generator follows a redirect, so a redirect is an error of the study before it loads anything, unless its status
+    is the expected one and its target may be loaded.  `expected` is 0 for any status from 200 to 299.
     Addresses are tried in their order; other parameters are as for `check_target`.  Raises LabError when no address
-    sends a response, or the target redirects to one that may not be loaded.
+    sends a response, the status is another, or the target redirects to one that may not be loaded.
     """
     problem: Exception | None = None
     for address in addresses:
         try:
-            _, location = one_request.send(url, address, _PATIENCE_S)
+            status, location, length = one_request.send(url, address, _PATIENCE_S, method, body_bytes)
             break
         except (OSError, http.client.HTTPException) as error:
             problem = problem or error
@@ -96,6 +105,12 @@ def check_redirect(
             check_target(target, allow_targets, public=public)
         except LabError as error:
             raise LabError(f"{url} redirects to {target}: {error}") from None
+    if status != expected if expected else not 200 <= status < 300:
+        to = f" to {target}" if location else ""
+        raise LabError(
+            f"{url} must respond with status {expected or '2xx'}, got {status}{to} and {length} bytes: correct "
+            f"server.url and load.path, or set server.status to {status} if this response is the one to load"
+        )
     return address
 
 

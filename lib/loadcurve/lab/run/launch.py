@@ -16,8 +16,10 @@ from loadcurve.files.paths import shown
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import unused_block
+from loadcurve.lab.hosts.process import now
 from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
+from loadcurve.lab.preflight.quiet import disturbance, wait_until_quiet
 from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
@@ -60,6 +62,12 @@ class LaunchProgress:
         """Show which run has begun."""
         self._bar.set_postfix_str(run_id)
 
+    def repeat(self, run: Run, folder: Path) -> None:
+        """Report a run that is measured again, as other processes disturbed it."""
+        if self._feedback is not None:
+            again = f"measured again: {disturbance(run.background)}"
+            self._feedback.report(f"{run.run_id}  {self._feedback.describe(run, folder)}; {again}")
+
     def end(self, run: Run, folder: Path) -> None:
         """Count a run that ended, and report what it measured."""
         self._ended += 1
@@ -70,7 +78,9 @@ class LaunchProgress:
         self._bar.update()
 
 
-def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedback | None = None) -> list[Path]:
+def launch(
+    study: Study, folder: Path, *, public: bool = False, quiet: bool = False, feedback: Feedback | None = None
+) -> list[Path]:
     """Run every point of `study` that is not finished in `folder`; return all run folders.
 
     Parameters
@@ -81,6 +91,8 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         Folder of the study, which bears its name; created with its `study.yml` where it does not exist.
     public : bool
         Whether targets that the study names may be public addresses.
+    quiet : bool
+        Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
     feedback : Feedback, optional
         How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
 
@@ -91,7 +103,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
     LabError
         Before anything is started: when a tool is missing, a remote host cannot be reached or has no module that it
         needs, a target is not allowed, the folder holds another study or runs of another machine, or another launch
-        writes into it.  At the end: when a run failed.
+        writes into it, or, if `quiet`, other processes keep using the processors.  At the end: when a run failed.
     KeyboardInterrupt
         After the processes of the current run have ended and the run is marked interrupted.
 
@@ -119,11 +131,13 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         context = replace(context, judge=feedback.judge) if feedback is not None else context
         finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
         left = max(max_points(study, settings) - finished, 0)
+        if quiet and left:
+            wait_until_quiet()
         adaptive = settings.search is not None or settings.stop is not None
         if finished and feedback is not None:
             feedback.report(f"{shown(folder)}: {_resumption(finished, left, adaptive)}")
         with LaunchProgress(study.study, left, adaptive, feedback) as progress:
-            failed, made = _run_all(study, points, folder, context, progress)
+            failed, made = _run_all(study, points, folder, context, progress, _TRIES if quiet else 1)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
@@ -135,8 +149,12 @@ def _resumption(finished: int, left: int, adaptive: bool) -> str:
     return f"{finished} run{'s are' if finished > 1 else ' is'} finished; {following}"
 
 
+_TRIES = 3
+"""Of a run that other processes disturb: one that is disturbed three times shows what this machine is like."""
+
+
 def _run_all(
-    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, progress: LaunchProgress
+    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, progress: LaunchProgress, tries: int
 ) -> tuple[list[str], int]:
     """Run the points that are not finished; return the failed runs with their reasons, and the number of runs."""
     failed: dict[str, str] = {}
@@ -149,15 +167,28 @@ def _run_all(
         unpack(folder)
         progress.begin(point.run_id)
         pause(study.rest_s if made else 0.0)
-        run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
-        with disk_reserve.translate_disk_full():
-            list_run(folder, point.run_id, read_run(own).seal)
-        made += 1
+        for left in reversed(range(tries)):
+            if (own / "run.json").is_file():
+                with disk_reserve.translate_disk_full():
+                    list_run(folder, point.run_id, replaces=_why_again(read_run(own)))
+            run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
+            with disk_reserve.translate_disk_full():
+                list_run(folder, point.run_id, read_run(own).seal)
+            made += 1
+            if run.status != "finished" or not left or not disturbance(run.background):
+                break
+            progress.repeat(run, own)
         progress.end(run, own)
         failed.pop(run.run_id, None)
         if run.status != "finished":
             failed[run.run_id] = f"{run.run_id} ({run.reason})"
     return list(failed.values()), made
+
+
+def _why_again(run: Run) -> dict[str, str]:
+    """Return why a recorded run is measured again, as the manifest keeps it."""
+    why = " ".join(filter(None, [disturbance(run.background) or run.status, run.reason]))
+    return {"seal": run.seal, "why": why, "at": now()}
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from loadcurve.runtime.signals import interruptible, pause
 # A server responds within a few ms of its start, a database after one or two seconds, and WordPress creates its tables
 # first; the rest allows for a busy machine.  The configured work for each response comes on top.
 START_LIMIT_S = 30.0
-_RESPONSE_S = 5.0
+RESPONSE_S = 5.0
 _PAUSE_S = 0.02
 # sar and mpstat do not report their start.  Measured: a tool starts in 20 ms, the sampler in 30 to 220 ms.  A remote
 # host first opens an ssh session, and its samples cannot be seen from here.
@@ -62,7 +62,7 @@ def wait_until_ready(executor: Executor, started: Started, url: str, words: str,
     """
     deadline, problem = time.monotonic() + START_LIMIT_S + work_s, ""
     while time.monotonic() < deadline and started.process.poll() is None:
-        status, problem = probe(executor, url, _RESPONSE_S + work_s)
+        status, problem = probe(executor, url, RESPONSE_S + work_s)
         if 0 < status < 500:
             if started.process.poll() is None:
                 return

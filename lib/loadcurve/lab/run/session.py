@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab import monitors
@@ -26,8 +27,10 @@ from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import (
     LEAD_LOCAL_S,
     LEAD_REMOTE_S,
+    RESPONSE_S,
     check_port_free,
     last_line,
+    probe,
     wait_for_samples,
     wait_until_ready,
 )
@@ -187,6 +190,12 @@ class RunSession:
             self.send_load(warm_ups(self.warm_up_s, self.settings, self.deployment), "warm_up")
         elif self.settings.server.url is None:
             return
+        if self.settings.server.url is not None:
+            loader = self.deployment.loaders[0]
+            address = self.deployment.addresses.get(urlsplit(loader.url).netloc, "")
+            _, found = probe(self.environment.watch[loader.host], loader.url, RESPONSE_S, address)
+            what = f"one request to {loader.url}: {found}"
+            self.record.events.append({"at": now(), "host": loader.host, "what": what})
         begun = time.monotonic()
         for late in drain.wait_until_idle(self.settings, self.deployment, self.environment):
             self.record.warnings.append(f"before the load, {late}: the measured load shares the server with them")

@@ -20,6 +20,9 @@ class ServerSection(Choice):
     """Instead of a program: URL of a server that already runs; a host other than loopback must be listed under
     `allow_targets`."""
 
+    status: Annotated[int, Range(0, 599)] = 0
+    """Status with which the server at `url` must respond before it is loaded; 0 for any from 200 to 299."""
+
     port: Annotated[int, Range(0, 65_535)] = 0
     """Where it listens; 0 for a free one on loopback, 8080 elsewhere."""
 
