@@ -118,12 +118,12 @@ def _bare(folder: Path, response: dict) -> float:
 
 def hosts(folder: Path) -> None:
     """Five hosts in two networks, made and removed; the longest of some times, as somebody waits for each."""
-    from loadcurve.lab.hosts.network import TOPOLOGIES, Ledger, LinkConditions, build, find_block
+    from loadcurve.lab.hosts.network import TOPOLOGIES, Ledger, LinkConditions, build, unused_block
 
     if os.geteuid() != 0:
         say("hosts: five up", "not measured: network namespaces need root", "≤ 1 s", False)
         return
-    topology = TOPOLOGIES["client_l4_servers"](servers=3, block=find_block())
+    topology = TOPOLOGIES["client_l4_servers"](servers=3, block=unused_block())
     slow = {"C1": LinkConditions(delay_s=0.002)}
     for what, links in (("five", {}), ("five, one behind 2 ms", slow)):
         times = []

@@ -123,7 +123,7 @@ WRONG = [
     ("topology: {recipe: client_server}\nlinks: {S1: {offloads: {tso: 0}}}", [(4, "offloads.tso to be on or off")]),
     ("server: {nginx: {}, apache: {}}", [(3, "server to be one of apache, .*got 'apache, nginx'")]),
     ("server: {}", [(3, "server to be one of apache, .*got 'none'")]),
-    ("server: {ngix: {}}", [(3, "one of the keys apache, .*nginx, .*url, port, got 'ngix'")]),
+    ("server: {ngix: {}}", [(3, "one of the keys apache, .*nginx, .*url, status, port, got 'ngix'")]),
     (
         "server:\n  nginx:\n    response: {delay: {delay_ms: -1, body_bytes: 100001}}\n    process:\n"
         "      workers: 257\n      cpus: [1024]\n    serving: {access_log: never}\n    layout: F",
