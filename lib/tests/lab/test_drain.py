@@ -82,7 +82,8 @@ def rates(folder, server, **sections):
         load = {"connections": CONNECTIONS, "duration_s": LOAD_S}
         made = launched(folder / name, server=server, load=load, warm_up_s=warm_up_s, **sections)
         assert made.run.warnings == ()
-        told = [what.rpartition(" ")[2] for event in made.run.events if "one request to " not in (what := event["what"])]
+        whats = [event["what"] for event in made.run.events]
+        told = [what.rpartition(" ")[2] for what in whats if not what.startswith("one request to ")]
         assert told == ["warm-up"] * bool(warm_up_s)
         found.append(int(made.row["requests"]))
     return found
