@@ -222,7 +222,7 @@ def tidy(
     Exit code 1 where a study cannot be read, or has other runs or files than its manifest runs.json lists.
     """
     from loadcurve.ingest.store import recorded_studies
-    from loadcurve.reading.studies import each_study
+    from loadcurve.reading.folder import each_study
     from loadcurve.runtime.many_files import hidden
 
     refused = 0

@@ -19,8 +19,7 @@ from pydantic import ConfigDict
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files import paths
-from loadcurve.files.checked import built
-from loadcurve.files.document import Document, parse_yaml, read_text
+from loadcurve.files.document import Document, built, parse_yaml, read_text
 from loadcurve.files.paths import check_own_file
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.study.section import Section, with_keys

@@ -38,8 +38,7 @@ from loadcurve.models.capacity._line import (
 )
 from loadcurve.stats.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.stats.mean import find_mean
-from loadcurve.tables.curves import check_points
-from loadcurve.tables.saturation import SATURATED_RATIO
+from loadcurve.tables.curves import SATURATED_RATIO, check_points
 
 _FULL = f"{SATURATED_RATIO:.0%}"
 _COLUMNS = ("resource", "servers", "throughput_rps", "utilisation_ratio")

@@ -23,7 +23,7 @@ from loadcurve.models.capacity._line import Interval, overlap
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
-from loadcurve.tables.saturation import Saturation, saturation_of
+from loadcurve.tables.curves import Saturation, saturation_of
 
 
 def summarise_bottlenecks(usage: pd.DataFrame, *, load: str = "connections", level: float = 0.95) -> pd.DataFrame:

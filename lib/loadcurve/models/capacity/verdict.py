@@ -10,7 +10,7 @@ import pandas as pd
 
 from loadcurve.errors import check_columns
 from loadcurve.models.capacity.bottleneck import summarise_demands
-from loadcurve.tables.saturation import SATURATED_RATIO, saturation_of
+from loadcurve.tables.curves import SATURATED_RATIO, saturation_of
 from loadcurve.units import format_quantity
 
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
