@@ -63,7 +63,10 @@ def check_parameters(notebook: Path, given: Mapping[str, object]) -> dict[str, o
 
 
 def _checked(notebook: Path, name: str, given: object, declared: Declared) -> object:
-    value = _read(name, given, declared.kind) if isinstance(given, Text) else given
+    value: object = given
+    if isinstance(given, Text):  # a text needs no quotes, but may have them
+        raw = declared.kind == "str"
+        value = str(given) if raw and not given.lstrip().startswith(('"', "'")) else _yaml(name, given, raw=raw)
     if isinstance(value, str) and name in _DATA and value and Path(value).exists():
         # The kernel works in the folder of the notebook, and what it shows should not name the folders of this machine.
         return os.path.relpath(Path(value).resolve(), notebook.absolute().parent.resolve())
@@ -81,13 +84,6 @@ def all_values(notebook: Path, name: str, texts: Texts, declared: Mapping[str, D
         raise LoadcurveError(f"parameter {name} must have values, such as {name}=A,B,C, got none")
     values = [_checked(notebook, name, item, declared[name]) for item in items]
     return [value for at, value in enumerate(values) if value not in values[:at]]
-
-
-def _read(name: str, text: str, kind: str) -> object:
-    """Return a typed text as the value of a parameter; a text needs no quotes, but may have them."""
-    if kind == "str" and not text.lstrip().startswith(('"', "'")):
-        return str(text)
-    return _yaml(name, text, raw=kind == "str")
 
 
 def _yaml(name: str, text: str, *, raw: bool) -> Any:

@@ -273,10 +273,15 @@ def describe_launch(folder: Path) -> list[str]:
         found, weaknesses = _read_report(path, run) if run.status == "finished" else (None, [])
         reports += [found] if found is not None else []
         warnings += [*run.warnings, *(text for text in weaknesses if text not in run.warnings)]
-    lines = [_statuses(folder, runs.values()), *_reasons(runs.values())]
+    failed = [(run.run_id, run.reason) for run in runs.values() if run.status == "failed"]
+    lines = [_statuses(folder, runs.values())]
+    lines += [f"  failed: {_names(names)}: {reason}" for reason, names in _grouped(failed).items()]
     if reports:
         rows = pd.concat(reports, ignore_index=True)
-        lines += [*_silent(rows), _failed(rows), *_taken(rows)]
+        totals = rows.groupby("run_id", sort=False)["requests"].sum(min_count=0)
+        if silent := list(totals.index[totals == 0]):
+            lines.append(f"  without a response: {_names(silent)}")
+        lines += [_failed(rows), *_taken(rows)]
     return [*lines, *_distinct(warnings), *(_audited(folder) if runs else ())]
 
 
@@ -295,18 +300,6 @@ def _statuses(folder: Path, runs: Iterable[Run]) -> str:
     counts = Counter(run.status for run in runs)
     counted = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
     return f"{shown(folder)}: {_count(counts.total())}, {counted}" if counted else f"{shown(folder)}: no run"
-
-
-def _reasons(runs: Iterable[Run]) -> Iterator[str]:
-    of = [(run.run_id, run.reason) for run in runs if run.status == "failed"]
-    for reason, names in _grouped(of).items():
-        yield f"  failed: {_names(names)}: {reason}"
-
-
-def _silent(rows: pd.DataFrame) -> Iterator[str]:
-    totals = rows.groupby("run_id", sort=False)["requests"].sum(min_count=0)
-    if names := list(totals.index[totals == 0]):
-        yield f"  without a response: {_names(names)}"
 
 
 def _failed(rows: pd.DataFrame) -> str:

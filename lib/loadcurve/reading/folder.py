@@ -129,7 +129,9 @@ def read_each(
         yield from many.each(read_recorded, runs, files_of_run.__getitem__, functools.partial(_lost_run, shown), RUN_S)
         yield from _gaps(studies, shown)
         lost = functools.partial(_lost_command, shown)
-        each = functools.partial(many.each, files_of=_files_of_command, lost=lost, largest_first=bool(store))
+        each = functools.partial(
+            many.each, files_of=lambda command: tuple(filter(None, command)), lost=lost, largest_first=bool(store)
+        )
         all_tables = store is not None and many.is_large
         for file, parsed, why in parse_each(loose, hints, recording_text, shown, each, store, store_all=all_tables):
             yield Reading(printable(shown(file)), parsed or Parsed(""), why, file=file if in_a_folder else None)
@@ -219,10 +221,6 @@ def _by_run(files: Iterable[Path], runs: Iterable[Path]) -> tuple[dict[Path, lis
         run = next((folder for folder in file.parents if folder in of_run), None)
         (loose if run is None else of_run[run]).append(file)
     return of_run, loose
-
-
-def _files_of_command(command: Command) -> tuple[Path, ...]:
-    return tuple(file for file in command if file)
 
 
 def _lost_run(shown: Callable[[Path], str], folder: Path, why: str) -> Reading:

@@ -377,16 +377,10 @@ def read_named(name: str, hints: Hints, workers: int = 0) -> Iterator[Reading]:
         yield from read_each(name, hints, workers)
         return
     try:
-        yield Reading("-", parse_bytes(_standard_input(hints), "-", hints, recording_text))
+        raw = read_stream(sys.stdin.buffer, hints.max_bytes)
+        yield Reading("-", parse_bytes(raw, "-", hints, recording_text))
     except LoadcurveError as error:
-        yield refused("-", error)
-
-
-def _standard_input(hints: Hints) -> bytes:
-    try:
-        return read_stream(sys.stdin.buffer, hints.max_bytes)
-    except ParseError as error:
-        raise error.at("-") from None
+        yield refused("-", error.at("-") if isinstance(error, ParseError) else error)
 
 
 def read_file(path: Path, hints: Hints) -> Parsed:

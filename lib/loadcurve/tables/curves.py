@@ -65,7 +65,8 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         levels = factors.pivot_table(index=[study, "run_id"], columns="factor", values="level", aggfunc="first")
         places = [place for place in levels if place.rpartition(".")[2] != over]
         # Numbers come first, because they are short; a factor that is determined by an earlier one is not named.
-        places.sort(key=lambda place: _wordiness(levels[place]))
+        words = {place: pd.to_numeric(levels[place], errors="coerce").isna().any() for place in places}
+        places.sort(key=lambda place: (words[place], levels[place].astype(str).str.len().mean()))
         at = pd.MultiIndex.from_arrays([runs["study"].fillna(""), runs["run_id"]])
         # Places come first, because the study uses these names; columns that they determine are then not named.
         known = pd.concat([known[["variant"]], levels.reindex(at)[places].set_axis(runs.index), known], axis=1)
@@ -76,8 +77,9 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         if name != over and (several or _differs(known, [*keys, over], name, runs)):
             keys.append(name)
     others = [name for name in keys if name != "variant"]
-    short = {name: name.rpartition(".")[2] for name in others}
-    parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
+    last_words = [name.rpartition(".")[2] for name in others]  # the whole place where two have the same
+    short = {name: word if last_words.count(word) == 1 else name for name, word in zip(others, last_words, strict=True)}
+    parts = [known[name].map(lambda level, n=name: f"{short[n]}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
     # dropna: a run that was planned but not recorded has no variant.
     if others and known["variant"].dropna().eq(_ONLY_VARIANT).all():
@@ -184,16 +186,6 @@ def _level(level: object) -> str:
         # All digits of a whole number: 1,048,576 and 1,048,577 bytes are two levels.
         return f"{level:.15g}" if level.is_integer() else f"{level:g}"
     return str(level)
-
-
-def _wordiness(levels: pd.Series) -> tuple[bool, float]:
-    """Return a sort key: numbers before words, then short levels before long ones."""
-    return bool(pd.to_numeric(levels, errors="coerce").isna().any()), levels.astype(str).str.len().mean()
-
-
-def _shown(short: dict[str, str], name: str) -> str:
-    """Return the last word of a place, or the whole place if two places have the same last word."""
-    return short[name] if list(short.values()).count(short[name]) == 1 else name
 
 
 def curves(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
