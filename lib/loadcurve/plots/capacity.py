@@ -202,10 +202,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
 def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot efficiency against size, a line for each curve; the dashed line is linear scaling from the smallest size.
 
-    Parameters
-    ----------
-    scale_out : pandas.DataFrame
-        ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
+    `scale_out`: ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
 
     Examples
     --------
@@ -283,10 +280,7 @@ def plot_bottlenecks(ranked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Filled points are measured at saturation; open points are extrapolated from the loads below it.
 
-    Parameters
-    ----------
-    ranked : pandas.DataFrame
-        Table from `summarise_bottlenecks`.
+    `ranked`: table from `summarise_bottlenecks`.
 
     Examples
     --------

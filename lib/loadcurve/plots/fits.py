@@ -54,10 +54,7 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
 def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the residual of a law at each level, and the error of its prediction from the other levels.
 
-    Parameters
-    ----------
-    residuals : pandas.DataFrame
-        Table from `Fit.residuals`.
+    `residuals`: table from `Fit.residuals`.
 
     Examples
     --------
@@ -81,10 +78,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot intervals of each quantity by several methods, relative to its fitted value; an arrow marks an open end.
 
-    Parameters
-    ----------
-    intervals : pandas.DataFrame
-        ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
+    `intervals`: ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
 
     Examples
     --------
@@ -229,10 +223,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
 def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of held-back points that each method predicted within an error, against that error.
 
-    Parameters
-    ----------
-    forecasts : pandas.DataFrame
-        ``method`` and ``error_ratio``, from `forecast_curves`; NaN for a point without a forecast.
+    `forecasts`: ``method`` and ``error_ratio``, from `forecast_curves`; NaN for a point without a forecast.
 
     Examples
     --------

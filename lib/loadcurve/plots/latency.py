@@ -20,11 +20,8 @@ _LEAST_ALPHA = 0.12  # of the faintest cell, which must be seen
 def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot response times against the percentile, on an axis that is logarithmic in the share of slower responses.
 
-    Parameters
-    ----------
-    percentiles : pandas.DataFrame
-        ``curve`` (its name), ``quantile`` (0 to 1, 1 excluded) and ``latency_s``; optionally ``corrected``: a corrected
-        curve is drawn dashed, in the colour of the measured one of the same name.
+    `percentiles`: ``curve`` (its name), ``quantile`` (0 to 1, 1 excluded) and ``latency_s``; optionally
+    ``corrected``: a corrected curve is drawn dashed, in the colour of the measured one of the same name.
 
     Examples
     --------
@@ -58,11 +55,8 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of responses in each class of response time, a column for each load: the darker, the more.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        ``column`` (such as a number of connections, in the order in which it is drawn), ``lower_s upper_s`` (ends of a
-        class, above 0) and ``share_ratio`` of the column's responses.
+    `cells`: ``column`` (such as a number of connections, in the order in which it is drawn), ``lower_s upper_s``
+    (ends of a class, above 0) and ``share_ratio`` of the column's responses.
 
     Examples
     --------

@@ -59,10 +59,7 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
 def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the relative distance of bounds from the exact throughput against connections, a colour for each family.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
+    `gaps`: ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
 
     Examples
     --------
@@ -89,10 +86,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Connections have a linear axis, because the solvers differ within a few of them; response time is linear around 0
     and logarithmic beyond 10 s, so that the correct curve stays visible.
 
-    Parameters
-    ----------
-    latency : pandas.DataFrame
-        ``solver`` (its name), ``connections`` and ``latency_s``.
+    `latency`: ``solver`` (its name), ``connections`` and ``latency_s``.
 
     Examples
     --------
@@ -134,11 +128,8 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     The diamond and the label of a case are at the whole number of threads that fills the processor by the formula.
 
-    Parameters
-    ----------
-    busy : pandas.DataFrame
-        ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
-        ``threads_to_fill`` (one number for each case).
+    `busy`: ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
+    ``threads_to_fill`` (one number for each case).
 
     Examples
     --------

@@ -27,11 +27,9 @@ _WIDE = 50
 def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of each setting (full point), and its throughput if the processor were fully busy (open point).
 
-    Parameters
-    ----------
-    rates : pandas.DataFrame
-        ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
-        right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the processor.
+    `rates`: ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is
+    printed at the right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the
+    processor.
 
     Examples
     --------
@@ -142,11 +140,8 @@ def _tall(ax: Axes | None, rates: pd.DataFrame, rows: int) -> Axes:
 def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the used share of each resource against the size of the response; a cross marks an impossible share.
 
-    Parameters
-    ----------
-    shares : pandas.DataFrame
-        ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a share above
-        1 is impossible.
+    `shares`: ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a
+    share above 1 is impossible.
 
     Examples
     --------
@@ -182,10 +177,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
 def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot a stacked bar for each server, with the count of every part and the total; or a bar with its count.
 
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        ``server part count``, one row for each server and part, in the order in which they are drawn.
+    `counts`: ``server part count``, one row for each server and part, in the order in which they are drawn.
 
     Examples
     --------
@@ -221,10 +213,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of each limit that a load used, as a bar from 0; the dashed line is the limit.
 
-    Parameters
-    ----------
-    used : pandas.DataFrame
-        ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
+    `used`: ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
 
     Examples
     --------

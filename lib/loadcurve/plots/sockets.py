@@ -16,11 +16,8 @@ _ROOM = 0.08
 def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the counts of several tools as labelled points on a logarithmic axis, a block for each run.
 
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a run is the
-        number requested, and a vertical line starts from it.
+    `counts`: ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a
+    run is the number requested, and a vertical line starts from it.
 
     Examples
     --------
@@ -62,10 +59,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the TCP sockets of each machine by place, as shares of all allocated sockets, with their numbers.
 
-    Parameters
-    ----------
-    places : pandas.DataFrame
-        ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
+    `places`: ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
 
     Examples
     --------

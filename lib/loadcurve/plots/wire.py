@@ -15,10 +15,7 @@ _MARKER = {"consistent": "o", "inconsistent": "s", "above line rate": "X"}
 def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot overhead bytes against the size of the response's body: in frames, and on the medium.
 
-    Parameters
-    ----------
-    responses : pandas.DataFrame
-        ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
+    `responses`: ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
 
     Examples
     --------
@@ -42,10 +39,7 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
 def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot packets of one request against the size of the response's body, a line for each way of counting.
 
-    Parameters
-    ----------
-    packets : pandas.DataFrame
-        ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
+    `packets`: ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
 
     Examples
     --------
