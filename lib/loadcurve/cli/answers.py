@@ -1,5 +1,7 @@
 """Commands that answer from measured files: one measurement, one metric over dates, a comparison that gates a build."""
 
+import json
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +21,7 @@ from loadcurve.cli.options import (
     terminal_width,
 )
 from loadcurve.errors import printable
+from loadcurve.files.atomic import is_stream
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import Factors
@@ -52,11 +55,9 @@ def analyse(
     if output is None or output == "-":
         print_analysis(paths, objective or [], factors=given, timezone=timezone, follow=follow)
         return
-    import shlex
 
     from loadcurve import report
     from loadcurve.analysis import analyse as analyse_data
-    from loadcurve.files.atomic import is_stream
 
     target = report.check_suffix(Path(output))  # before minutes of reading
     found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone, follow=follow)
@@ -155,8 +156,6 @@ def compare(
 
     Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
     """
-    import json
-
     from loadcurve import analysis
     from loadcurve.report import comparison_report
     from loadcurve.report.checks import checks_of_gates, github_annotations, junit_xml

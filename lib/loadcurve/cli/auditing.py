@@ -18,6 +18,10 @@ from loadcurve.cli.options import (
     terminal_width,
 )
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files import paths
+from loadcurve.files.atomic import check_target, is_stream, write_text
+from loadcurve.files.paths import data_folder, is_url
+from loadcurve.units import group_lines
 
 if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
@@ -89,7 +93,6 @@ def audit(
     """
     from loadcurve.audit import all_rules
     from loadcurve.audit.settings import parse_settings
-    from loadcurve.files.atomic import check_target, is_stream, write_text
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
@@ -122,8 +125,6 @@ def _audit_path(
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files.paths import data_folder, is_url
-    from loadcurve.units import group_lines
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
@@ -207,9 +208,6 @@ def accept(
 
     Example: loadcurve accept lvs_acceptance -o acceptance.xml
     """
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import check_target
-
     if output is not None and output.suffix.lower() not in _FORM_OF:
         raise LoadcurveError(f"output must end in {', '.join(_FORM_OF)}, got {str(output)!r}")
     if output is not None:
@@ -221,8 +219,6 @@ def accept(
 def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     """Print or write the report of an acceptance test; return whether no check fails."""
     from loadcurve.acceptance import judge_acceptance
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import is_stream, write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
     from loadcurve.report.names import shortener
 

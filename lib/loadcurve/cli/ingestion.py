@@ -23,6 +23,9 @@ from loadcurve.cli.options import (
     print_origins,
 )  # fmt: skip
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files import paths
+from loadcurve.files.paths import is_url
+from loadcurve.files.remote import local_copy, local_target
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import GivenFactors
@@ -124,9 +127,6 @@ class _Inputs:
                     yield reading if self.table is None else reading.only(self.table)
 
     def _each(self, path: str, **options: Any) -> Iterator["Reading"]:
-        from loadcurve.files.paths import is_url
-        from loadcurve.files.remote import local_copy
-
         if not is_url(path):
             yield from self._each_local(path, **options)
             return
@@ -161,7 +161,6 @@ def _print_notes(reading: "Reading", path: str) -> None:
 
 def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:
     """Write one file for each table into a folder or its URL, and print the number of rows of each."""
-    from loadcurve.files.remote import local_target
     from loadcurve.ingest.table_parts import parts_of
     from loadcurve.reading import export
     from loadcurve.runtime.cluster import connected
@@ -203,7 +202,6 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
 
 def _check_scheduler(scheduler: str, form: OutputFormat, names: list[str]) -> None:
     """Raise where a cluster cannot do the work."""
-    from loadcurve.files.paths import is_url
     from loadcurve.runtime.cluster import LOCAL
 
     if form is not OutputFormat.parquet:
@@ -244,7 +242,6 @@ Told = tuple[list[str], list[str], bool]
 def _tidied(study: str | Path) -> Told:
     from loadcurve.audit.registry import all_rules, audit
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files import paths
     from loadcurve.ingest.folder import is_complete
     from loadcurve.reading import tables  # which reads on all processors, with progress
 
