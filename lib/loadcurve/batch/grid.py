@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from loadcurve.batch.libraries import nbformat, pm
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.files.document import parse_yaml, read_yaml
+from loadcurve.files.yaml_document import parse_yaml, read_yaml
 from loadcurve.notebooks.source import Declared, range_of
 
 _DATA = ("folder", "study", "study_file")  # parameters that name data, by a path or by the name of a study

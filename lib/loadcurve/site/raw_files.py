@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from loadcurve.errors import printable
 from loadcurve.files import paths
-from loadcurve.files.document import read_yaml
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.files import list_files
 from loadcurve.site.inputs import digest
 from loadcurve.site.safety import literal
