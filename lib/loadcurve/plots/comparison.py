@@ -180,12 +180,8 @@ def _draw_shares(ax: Axes, known: pd.DataFrame) -> None:
 def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the runs of each server that a verdict requires against the scatter of runs; some scatters are labelled.
 
-    Parameters
-    ----------
-    plan : pandas.DataFrame
-        ``variation_ratio repeats``, sorted by scatter.
-    marked : pandas.DataFrame
-        ``name variation_ratio repeats`` of the scatters to label; may be empty.
+    - `plan`: ``variation_ratio repeats``, sorted by scatter.
+    - `marked`: ``name variation_ratio repeats`` of the scatters to label; may be empty.
 
     Examples
     --------

@@ -17,12 +17,7 @@ _OPEN = 3.0
 def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
     """Plot points, the fitted law, the confidence band (dark) and prediction band (light), and the peak.
 
-    Parameters
-    ----------
-    fit : Fit
-        Any fit.
-    peak : Estimate
-        Connections at which the law is highest, such as from `find_peak`; drawn if finite.
+    `peak`: connections at which the law is highest, such as from `find_peak`; drawn if finite.
 
     Examples
     --------
@@ -117,13 +112,9 @@ _APART, _NAMES = 0.075, 0.94
 def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput by several laws, each labelled at its end, and reported rates with their rounding intervals.
 
-    Parameters
-    ----------
-    laws : pandas.DataFrame
-        ``law`` (its name), ``connections`` or ``workers``, ``throughput_rps``.
-    reported : pandas.DataFrame
-        ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  A rate without a load
-        (NaN) is drawn as a line over all loads.
+    - `laws`: ``law`` (its name), ``connections`` or ``workers``, ``throughput_rps``.
+    - `reported`: ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  A rate
+      without a load (NaN) is drawn as a line over all loads.
 
     Examples
     --------
@@ -189,12 +180,8 @@ _PLACES = 250  # along the axis, more than a reader distinguishes
 def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot points of a curve, and the prediction from its first part: median of the laws and prediction band.
 
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        ``connections, throughput_rps`` and ``seen``, whether the fits used the point.
-    bands : pandas.DataFrame
-        Table from `Tournament.predict`.
+    - `points`: ``connections, throughput_rps`` and ``seen``, whether the fits used the point.
+    - `bands`: table from `Tournament.predict`.
 
     Examples
     --------

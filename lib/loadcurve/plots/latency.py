@@ -90,16 +90,11 @@ _STYLES = {"latency_p50_s": (":", "o", "p50"), "latency_p99_s": ("-", "D", "p99"
 def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, *, ax: Axes | None = None) -> Axes:
     """Plot median and p99 by rate: of an open loop by what was offered, of a closed loop by what was served.
 
-    Parameters
-    ----------
-    offered : pandas.DataFrame
-        ``target_rate_rps duration_s latency_p50_s latency_p99_s`` of each run of an open loop, timed from when requests
-        were due.
-    closed : pandas.DataFrame
-        ``connections throughput_rps latency_p50_s latency_p99_s`` of each run of a closed loop.
-    capacity : Estimate
-        In requests/s: the shaded interval, and the start of the grey lines that predict the overload from the length of
-        the runs.
+    - `offered`: ``target_rate_rps duration_s latency_p50_s latency_p99_s`` of each run of an open loop, timed from
+      when requests were due.
+    - `closed`: ``connections throughput_rps latency_p50_s latency_p99_s`` of each run of a closed loop.
+    - `capacity`: in requests/s: the shaded interval, and the start of the grey lines that predict the overload from
+      the length of the runs.
 
     Examples
     --------
@@ -123,8 +118,12 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     write(ax, "capacity", (capacity.lo, 0.99), (-4, 0), COLOURS["limit"], xycoords=ax.get_xaxis_transform(), va="top")
     of_open = _draw_loop(ax, offered, "target_rate_rps", "target_rate_rps", PALETTE[0])
     of_closed = _draw_loop(ax, closed, "throughput_rps", "connections", PALETTE[1])
-    if "p99" in of_closed:
-        _name_connections(ax, of_closed["p99"], PALETTE[1])
+    named = of_closed.get("p99", pd.DataFrame())
+    for connections, mean in named.iterrows():  # the last one is named to the left of the line
+        is_last = connections == named.index[-1]
+        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
+        offset = (-7, 0) if is_last else (4, 6)
+        write(ax, words, (mean["load"], mean["latency_s"]), offset, PALETTE[1], fontsize="small")
     ax.set_yscale("log")
     ax.set_xlim(0, top)
     ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
@@ -148,12 +147,3 @@ def _draw_loop(ax: Axes, rows: pd.DataFrame, load: str, by: str, color: str) -> 
         ax.plot(means["load"], means["latency_s"], linestyle=style, color=color)
         drawn[percentile] = means
     return drawn
-
-
-def _name_connections(ax: Axes, means: pd.DataFrame, color: str) -> None:
-    """Name the numbers of connections of the closed loop, the last one to the left of the line."""
-    for connections, mean in means.iterrows():
-        is_last = connections == means.index[-1]
-        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
-        offset = (-7, 0) if is_last else (4, 6)
-        write(ax, words, (mean["load"], mean["latency_s"]), offset, color, fontsize="small")

@@ -11,12 +11,8 @@ from loadcurve.tables import axis_label
 def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot exact throughput of a closed network against connections, and the range between its bounds.
 
-    Parameters
-    ----------
-    network : pandas.DataFrame
-        ``connections throughput_rps``, such as from `ClosedNetwork.table`.
-    bounds : pandas.DataFrame
-        ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
+    - `network`: ``connections throughput_rps``, such as from `ClosedNetwork.table`.
+    - `bounds`: ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
 
     Examples
     --------
@@ -35,12 +31,8 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
 def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot exact mean response time of a closed network against connections, and the range between its bounds.
 
-    Parameters
-    ----------
-    network : pandas.DataFrame
-        ``connections latency_s``, such as from `ClosedNetwork.table`.
-    bounds : pandas.DataFrame
-        ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
+    - `network`: ``connections latency_s``, such as from `ClosedNetwork.table`.
+    - `bounds`: ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
 
     Examples
     --------

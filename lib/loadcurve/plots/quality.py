@@ -182,14 +182,10 @@ def plot_throughput_by_threads(
 ) -> Axes:
     """Plot measured throughput against threads, with the formula, two models that queue, and the measured optimum.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``threads`` and ``throughput_rps``, one row for each run.
-    law : pandas.DataFrame
-        As `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
-    optimum : Estimate
-        Threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a plateau.
+    - `runs`: ``threads`` and ``throughput_rps``, one row for each run.
+    - `law`: as `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
+    - `optimum`: threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a
+      plateau.
 
     Examples
     --------

@@ -46,12 +46,8 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot bounds of the generators' total rate against the delay between their starts, with lines for comparison.
 
-    Parameters
-    ----------
-    overlap : pandas.DataFrame
-        ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
-    marks : pandas.DataFrame
-        ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
+    - `overlap`: ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
+    - `marks`: ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
 
     Examples
     --------

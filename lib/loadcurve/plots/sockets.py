@@ -98,12 +98,8 @@ def _bar(color: str) -> dict[str, Any]:
 def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot established connections and orphans over time, a panel for each variant and a line for each run.
 
-    Parameters
-    ----------
-    counted : pandas.DataFrame
-        ``run_id variant elapsed_s established orphans``, as `loadcurve.analysis.count_orphans` returns it.
-    ax : matplotlib.axes.Axes, optional
-        Axes for the last panel; by default a new figure with all panels.
+    - `counted`: ``run_id variant elapsed_s established orphans``, as `loadcurve.analysis.count_orphans` returns it.
+    - `ax`: Axes for the last panel; by default a new figure with all panels.
 
     Examples
     --------
