@@ -1,6 +1,18 @@
 """Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`, `labels`."""
 
-from loadcurve.tables.schemas.declare import GENERATOR, RUN, Table, at_least_0, count, name, number, ratio, time, truth
+from loadcurve.tables.schemas.declare import (
+    GENERATOR,
+    RESPONSES,
+    RUN,
+    Table,
+    at_least_0,
+    count,
+    name,
+    number,
+    ratio,
+    time,
+    truth,
+)
 
 RUNS = Table(
     {
@@ -64,11 +76,7 @@ RUNS = Table(
         "errors_length": count("Responses whose length differs from the first one's (ab)."),
         "errors_exception": count("Exceptions of the poll loop (ab), each in addition to an error while reading."),
         "errors_other": count("Errors that belong to none of the tool's other classes."),
-        "responses_1xx": count("Responses with a status of 100 to 199."),
-        "responses_2xx": count("Responses with a status of 200 to 299."),
-        "responses_3xx": count("Responses with a status of 300 to 399."),
-        "responses_4xx": count("Responses with a status of 400 to 499."),
-        "responses_5xx": count("Responses with a status of 500 to 599."),
+        **RESPONSES,
         "percentile_estimator": name("Method by which the tool computes its percentiles."),
         "latency_corrected": truth("Whether the tool corrects response times for coordinated omission."),
         "latency_usable": truth(
