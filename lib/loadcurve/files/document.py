@@ -125,7 +125,7 @@ _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors
 
 
 class PlacedError(ParseError):
-    """A fault at a place in a document, such as ``("load", "connections")``; or a rule that right types break."""
+    """A fault at a place in a document, such as ``("load", "connections")``; `is_rule` where its type is right."""
 
     def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
         self.place, self.is_rule = place, is_rule
