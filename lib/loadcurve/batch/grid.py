@@ -171,15 +171,13 @@ def jobs_of(notebooks: Sequence[Path], fixed: Mapping[str, object], grid: Mappin
         if name not in known:
             what = f"{notebooks[0]}: parameter" if len(notebooks) == 1 else "parameter"
             raise LoadcurveError(f"{what} must be one of {', '.join(known)}, got {name!r}")
-    return [job for notebook in notebooks for job in _jobs(notebook, declared[notebook], fixed, grid)]
-
-
-def _jobs(
-    notebook: Path, declared: Mapping[str, Declared], fixed: Mapping[str, object], grid: Mapping[str, Texts]
-) -> list[Job]:
-    shared = check_parameters(notebook, {name: value for name, value in fixed.items() if name in declared})
-    axes = {name: all_values(notebook, name, texts, declared) for name, texts in grid.items() if name in declared}
-    return [Job(notebook, shared, dict(zip(axes, point, strict=True))) for point in itertools.product(*axes.values())]
+    jobs = []
+    for notebook, own in declared.items():
+        shared = check_parameters(notebook, {name: value for name, value in fixed.items() if name in own})
+        axes = {name: all_values(notebook, name, texts, own) for name, texts in grid.items() if name in own}
+        points = itertools.product(*axes.values())
+        jobs += [Job(notebook, shared, dict(zip(axes, point, strict=True))) for point in points]
+    return jobs
 
 
 def _word(value: object) -> str:

@@ -118,8 +118,7 @@ def read_each(
         yield refused(printable(shown(path)), describe_links(shown(path), links))
     elif in_a_folder and not files:
         yield refused(printable(shown(path)), no_files(path))
-    runs = _recorded_runs(files, hints.follow) if in_a_folder else ()
-    studies = _recorded_studies(files, runs) if in_a_folder else []
+    runs, studies = _recorded(files, hints.follow) if in_a_folder else ([], [])
     known = {study / name for study in studies for name in manifest.OF_A_STUDY} | {path / FACTORS}
     raw = (file for file in files if file not in known and not (leave_out and file.resolve() in leave_out))
     files_of_run, loose = _by_run(raw, runs)
@@ -231,16 +230,12 @@ def _lost_command(shown: Callable[[Path], str], command: Command, why: str) -> l
     return [(command[0], None, str(ParseError(0, "a file that can be read", why, shown(command[0]))))]
 
 
-def _recorded_runs(files: Iterable[Path], follow: bool) -> tuple[Path, ...]:
-    """Return the folders in studies that contain a `run.json`."""
+def _recorded(files: Collection[Path], follow: bool) -> tuple[list[Path], list[Path]]:
+    """Return folders in studies with a `run.json`, and those of whole studies with a run or a manifest."""
     folders = (file.parent for file in files if file.name == "run.json")
-    return tuple(folder for folder in folders if is_own_file(folder.absolute().parent / "study.yml", follow=follow))
-
-
-def _recorded_studies(files: Iterable[Path], runs: Iterable[Path]) -> list[Path]:
-    """Return the folders of studies that contain a run or a manifest, if the whole study was read."""
+    runs = [folder for folder in folders if is_own_file(folder.absolute().parent / "study.yml", follow=follow)]
     held = {run.parent for run in runs} | {file.parent for file in files if file.name == manifest.NAME}
-    return [file.parent for file in files if file.name == "study.yml" and file.parent in held]
+    return runs, [file.parent for file in files if file.name == "study.yml" and file.parent in held]
 
 
 def _gaps(studies: Iterable[Path], shown: Callable[[Path], str]) -> Iterator[Reading]:
