@@ -87,12 +87,7 @@ class ParseError(LoadcurveError):
 class ValueRuleError(LoadcurveError, ValueError):
     """An argument breaks its rule: ``NAME must be RULE, got VALUE``.
 
-    Attributes
-    ----------
-    name, rule, got
-        What its text is made of.
-    others : tuple of ValueRuleError
-        Further faults of the same thing, where whoever raised it looked for all of them.
+    Its `others` are further faults of the same thing, where whoever raised it looked for all of them.
 
     Examples
     --------
@@ -224,19 +219,15 @@ def printable(text: str) -> str:
 
 
 EXTRA_OF = {
-    "distributed": "cluster",
-    "fsspec": "s3",
-    "psutil": "lab",
-    "jupyter_client": "notebooks",
-    "nbclient": "notebooks",
-    "nbformat": "notebooks",
-    "papermill": "notebooks",
-    "traitlets": "notebooks",
-    "bs4": "handbook",
-    "griffe": "handbook",
-    "jinja2": "handbook",
-    "latex2mathml": "handbook",
-    "mkdocs": "handbook",
+    module: extra
+    for extra, modules in {
+        "cluster": "distributed",
+        "s3": "fsspec",
+        "lab": "psutil",
+        "notebooks": "jupyter_client nbclient nbformat papermill traitlets",
+        "handbook": "bs4 griffe jinja2 latex2mathml mkdocs",
+    }.items()
+    for module in modules.split()
 }
 """Module that the core does without → the extra of this package that installs it."""
 

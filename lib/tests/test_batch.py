@@ -14,7 +14,7 @@ import loadcurve
 from loadcurve import batch
 from loadcurve.batch import execution
 from loadcurve.batch.grid import check_parameters
-from loadcurve.batch.notebook import dependencies, partial_of
+from loadcurve.batch.runner import dependencies, partial_of
 from loadcurve.errors import LoadcurveError
 
 PARAMETERS = """\

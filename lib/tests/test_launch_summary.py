@@ -20,8 +20,7 @@ from loadcurve.lab import Feedback, list_obstacles
 from loadcurve.lab.run.launch import LaunchProgress
 from loadcurve.lab.schedule.points import plan
 from loadcurve.launching import interruption, launch
-from loadcurve.launching.launcher import describe_launch
-from loadcurve.launching.run_feedback import describe
+from loadcurve.launching.launcher import describe, describe_launch
 from loadcurve.report import text_report
 from loadcurve.study import Study
 from loadcurve.study.archive import unpack

@@ -3,7 +3,7 @@
 import pytest
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.document import parse_yaml
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
 from loadcurve.launching.studies import list_studies, parse_levels, study_text

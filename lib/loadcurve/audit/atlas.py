@@ -25,8 +25,8 @@ from loadcurve.audit.registry import all_rules
 from loadcurve.audit.run_tables import Tables
 from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files import paths
-from loadcurve.files.checked import built
-from loadcurve.files.document import read_yaml
+from loadcurve.files.document import built
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading import read

@@ -35,10 +35,11 @@ def run_on_cluster(
     """Yield each job when it has finished; where the caller stops, the kernels of all workers are ended."""
     with connected(scheduler, min(at_once, len(jobs))) as client:
         batch = secrets.token_hex(8)
-        tasks = {
-            client.submit(_execute, batch, library(), *_sent(job), key=f"{job.name}-{batch}", pure=False): job
-            for job in jobs
-        }
+        tasks = {}
+        for job in jobs:
+            path = job.notebook.absolute()
+            sent = batch, library(), job.name, path.read_bytes(), str(path), job.parameters
+            tasks[client.submit(_execute, *sent, key=f"{job.name}-{batch}", pure=False)] = job
         try:
             while tasks:
                 done = [task for task in tasks if task.done()]
@@ -53,11 +54,6 @@ def run_on_cluster(
                 client.cancel(list(tasks))
                 with contextlib.suppress(Exception):  # a worker may be lost: its kernels end with it
                     client.run(_end, batch, wait=True)
-
-
-def _sent(job: Job) -> tuple[str, bytes, str, dict[str, object]]:
-    notebook = job.notebook.absolute()
-    return job.name, notebook.read_bytes(), str(notebook), job.parameters
 
 
 def _received(

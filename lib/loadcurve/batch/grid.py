@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from loadcurve.batch.libraries import nbformat, pm
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.files.document import parse_yaml, read_yaml
+from loadcurve.files.yaml_document import parse_yaml, read_yaml
 from loadcurve.notebooks.source import Declared, range_of
 
 _DATA = ("folder", "study", "study_file")  # parameters that name data, by a path or by the name of a study
@@ -63,7 +63,10 @@ def check_parameters(notebook: Path, given: Mapping[str, object]) -> dict[str, o
 
 
 def _checked(notebook: Path, name: str, given: object, declared: Declared) -> object:
-    value = _read(name, given, declared.kind) if isinstance(given, Text) else given
+    value: object = given
+    if isinstance(given, Text):  # a text needs no quotes, but may have them
+        raw = declared.kind == "str"
+        value = str(given) if raw and not given.lstrip().startswith(('"', "'")) else _yaml(name, given, raw=raw)
     if isinstance(value, str) and name in _DATA and value and Path(value).exists():
         # The kernel works in the folder of the notebook, and what it shows should not name the folders of this machine.
         return os.path.relpath(Path(value).resolve(), notebook.absolute().parent.resolve())
@@ -81,13 +84,6 @@ def all_values(notebook: Path, name: str, texts: Texts, declared: Mapping[str, D
         raise LoadcurveError(f"parameter {name} must have values, such as {name}=A,B,C, got none")
     values = [_checked(notebook, name, item, declared[name]) for item in items]
     return [value for at, value in enumerate(values) if value not in values[:at]]
-
-
-def _read(name: str, text: str, kind: str) -> object:
-    """Return a typed text as the value of a parameter; a text needs no quotes, but may have them."""
-    if kind == "str" and not text.lstrip().startswith(('"', "'")):
-        return str(text)
-    return _yaml(name, text, raw=kind == "str")
 
 
 def _yaml(name: str, text: str, *, raw: bool) -> Any:
@@ -175,15 +171,13 @@ def jobs_of(notebooks: Sequence[Path], fixed: Mapping[str, object], grid: Mappin
         if name not in known:
             what = f"{notebooks[0]}: parameter" if len(notebooks) == 1 else "parameter"
             raise LoadcurveError(f"{what} must be one of {', '.join(known)}, got {name!r}")
-    return [job for notebook in notebooks for job in _jobs(notebook, declared[notebook], fixed, grid)]
-
-
-def _jobs(
-    notebook: Path, declared: Mapping[str, Declared], fixed: Mapping[str, object], grid: Mapping[str, Texts]
-) -> list[Job]:
-    shared = check_parameters(notebook, {name: value for name, value in fixed.items() if name in declared})
-    axes = {name: all_values(notebook, name, texts, declared) for name, texts in grid.items() if name in declared}
-    return [Job(notebook, shared, dict(zip(axes, point, strict=True))) for point in itertools.product(*axes.values())]
+    jobs = []
+    for notebook, own in declared.items():
+        shared = check_parameters(notebook, {name: value for name, value in fixed.items() if name in own})
+        axes = {name: all_values(notebook, name, texts, own) for name, texts in grid.items() if name in own}
+        points = itertools.product(*axes.values())
+        jobs += [Job(notebook, shared, dict(zip(axes, point, strict=True))) for point in points]
+    return jobs
 
 
 def _word(value: object) -> str:

@@ -176,15 +176,14 @@ def write_values(frame: pd.DataFrame, target: Path) -> None:
     import pyarrow.parquet as pq  # with file systems of clouds
 
     made = pa.Table.from_pandas(frame, preserve_index=False)
-    fields = [field.with_metadata({"description": _meaning(field.name)}) for field in made.schema]
+    fields = []
+    for field in made.schema:
+        _, meaning = COLUMNS.get(field.name, ("", _PARAMETER.format(field.name.removeprefix("parameter_"))))
+        fields.append(field.with_metadata({"description": meaning}))
     notes = {"description": "Published values of a batch", "loadcurve.version": __version__}
     table = made.cast(pa.schema(fields, {**(made.schema.metadata or {}), **notes}))
     with replacing(target) as draft:
         pq.write_table(table, draft)
-
-
-def _meaning(column: str) -> str:
-    return COLUMNS[column][1] if column in COLUMNS else _PARAMETER.format(column.removeprefix("parameter_"))
 
 
 def _one_type(values: pd.Series) -> pd.Series:

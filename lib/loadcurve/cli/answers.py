@@ -1,7 +1,8 @@
 """Commands that answer from measured files: one measurement, one metric over dates, a comparison that gates a build."""
 
+import json
+import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from loadcurve.cli.options import (
     terminal_width,
 )
 from loadcurve.errors import printable
+from loadcurve.files.atomic import is_stream
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import Factors
@@ -52,11 +54,9 @@ def analyse(
     if output is None or output == "-":
         print_analysis(paths, objective or [], factors=given, timezone=timezone, follow=follow)
         return
-    import shlex
 
     from loadcurve import report
     from loadcurve.analysis import analyse as analyse_data
-    from loadcurve.files.atomic import is_stream
 
     target = report.check_suffix(Path(output))  # before minutes of reading
     found = analyse_data(paths, objectives=objective or (), factors=given, timezone=timezone, follow=follow)
@@ -108,22 +108,6 @@ def history(
     typer.echo("".join(f"{line}\n" for each in measurements for line in each.not_read), nl=False, err=True)
 
 
-class GateFormat(StrEnum):
-    """Output formats of `loadcurve compare`."""
-
-    text = "text"
-    json = "json"
-    junit = "junit"
-    github = "github"
-
-
-class Undecided(StrEnum):
-    """What an undecided gate counts as."""
-
-    passes = "pass"
-    fails = "fail"
-
-
 def compare(
     baseline: Annotated[str, typer.Argument(metavar="A", help="The baseline: folder, study or file.")],
     others: Annotated[list[str], typer.Argument(metavar="B...", help="Each is compared with A.")],
@@ -135,14 +119,16 @@ def compare(
         list[str] | None, typer.Option(help="Gate on B / A, such as 'throughput_rps < 0.95': exit code 1 if it holds.")
     ] = None,
     undecided: Annotated[
-        Undecided, typer.Option(help="What a gate counts as if the interval of the ratio contains its limit.")
-    ] = Undecided.passes,
+        Literal["pass", "fail"],
+        typer.Option(help="What a gate counts as if the interval of the ratio contains its limit."),
+    ] = "pass",
     margin: Annotated[
         float, number("--margin", 1e-6, 10, help="Largest difference that does not matter, as a ratio.")
     ] = 0.02,
     form: Annotated[
-        GateFormat, typer.Option("--format", help="text, json, junit (XML for build servers), github (annotations).")
-    ] = GateFormat.text,
+        Literal["text", "json", "junit", "github"],
+        typer.Option("--format", help="text, json, junit (XML for build servers), github (annotations)."),
+    ] = "text",
     factor: Patterns = None,
     repeats: RepeatPattern = None,
     factors: FactorsFile = None,
@@ -155,15 +141,12 @@ def compare(
 
     Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
     """
-    import json
-
     from loadcurve import analysis
     from loadcurve.report import comparison_report
     from loadcurve.report.checks import checks_of_gates, github_annotations, junit_xml
     from loadcurve.report.data import comparison_object
 
     gates = [analysis.parse_gate(text) for text in fail_if or ()]
-    counts_as: Literal["pass", "fail"] = "fail" if undecided is Undecided.fails else "pass"
     names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
     given = given_factors(factor, factors, repeats)
     first = analysis.analyse(baseline, factors=given, follow=follow)
@@ -171,13 +154,13 @@ def compare(
     for side in (first, *(other for _, other in pairs)):
         typer.echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
-    checks = [check for comparison in found for check in checks_of_gates(comparison, gates, counts_as)]
-    if form is GateFormat.text:
-        typer.echo("\n".join(comparison_report(comparison, gates, counts_as) for comparison in found), nl=False)
-    elif form is GateFormat.json:
+    checks = [check for comparison in found for check in checks_of_gates(comparison, gates, undecided)]
+    if form == "text":
+        typer.echo("\n".join(comparison_report(comparison, gates, undecided) for comparison in found), nl=False)
+    elif form == "json":
         objects = [comparison_object(comparison, gates) for comparison in found]
         typer.echo(json.dumps(objects, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        typer.echo(junit_xml(checks) if form is GateFormat.junit else github_annotations(checks), nl=False)
+        typer.echo(junit_xml(checks) if form == "junit" else github_annotations(checks), nl=False)
     if any(check.verdict == "fail" for check in checks):
         raise typer.Exit(1)

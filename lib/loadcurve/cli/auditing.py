@@ -1,9 +1,8 @@
 """Commands that judge: audit measurements, explain the rules of the audit, judge an acceptance test of balancers."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,6 +17,10 @@ from loadcurve.cli.options import (
     terminal_width,
 )
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files import paths
+from loadcurve.files.atomic import check_target, is_stream, write_text
+from loadcurve.files.paths import data_folder, is_url
+from loadcurve.units import group_lines
 
 if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
@@ -26,25 +29,9 @@ if TYPE_CHECKING:
     from loadcurve.report.acceptance import AcceptanceForm
 
 
-class AuditFormat(StrEnum):
-    """Output formats of `loadcurve audit`."""
-
-    text = "text"
-    json = "json"
-    junit = "junit"
-    github = "github"
-    html = "html"
-
-
-class FailOn(StrEnum):
-    """Least severity with which `loadcurve audit` ends with exit code 1."""
-
-    error = "error"
-    warning = "warning"
-    never = "never"
-
-
-_FORMAT_OF = {".html": AuditFormat.html, ".json": AuditFormat.json, ".txt": AuditFormat.text, ".xml": AuditFormat.junit}
+AuditFormat = Literal["text", "json", "junit", "github", "html"]
+FailOn = Literal["error", "warning", "never"]
+_FORMAT_OF: dict[str, AuditFormat] = {".html": "html", ".json": "json", ".txt": "text", ".xml": "junit"}
 
 
 def audit(
@@ -63,7 +50,7 @@ def audit(
         Path | None,
         typer.Option("--output", "-o", help="Write to this file; .html, .json, .txt and .xml choose the format."),
     ] = None,
-    fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = FailOn.error,
+    fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = "error",
     select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Run only these rules.")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="RULE=REASON", help="Findings of this rule do not count.")
@@ -89,9 +76,8 @@ def audit(
     """
     from loadcurve.audit import all_rules
     from loadcurve.audit.settings import parse_settings
-    from loadcurve.files.atomic import check_target, is_stream, write_text
 
-    chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
+    chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else "text")
     if chosen is None:
         raise LoadcurveError(f"output must end in {', '.join(_FORMAT_OF)} or have a --format, got {str(output)!r}")
     if output:
@@ -102,7 +88,7 @@ def audit(
     found = [
         (path, _audit_path(path, rules, options, factors=given, timezone=timezone, follow=follow)) for path in paths
     ]
-    written = _shortened(found) if output or chosen is AuditFormat.html else found
+    written = _shortened(found) if output or chosen == "html" else found
     text = _shown(written, chosen, fail_on, every)
     if output is None:
         typer.echo(text, nl=False)
@@ -110,7 +96,7 @@ def audit(
         write_text(output, text)
         for path, findings in found:
             typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
-    failing = {FailOn.error: ["error"], FailOn.warning: ["error", "warning"], FailOn.never: []}[fail_on]
+    failing = {"error": ["error"], "warning": ["error", "warning"], "never": []}[fail_on]
     if any(findings["severity"].isin(failing).any() for _, findings in found):
         raise typer.Exit(1)
 
@@ -122,8 +108,6 @@ def _audit_path(
     from loadcurve import reading
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files.paths import data_folder, is_url
-    from loadcurve.units import group_lines
 
     place = Path(path) if is_url(path) or Path(path).exists() else data_folder(path)
     settings = options.over(default_settings(rules, place, follow=follow))  # before minutes of reading
@@ -142,7 +126,7 @@ def _shortened(found: "Sequence[tuple[str, Findings]]") -> "Sequence[tuple[str, 
 
 
 def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, every: bool) -> str:
-    if form is AuditFormat.text:
+    if form == "text":
         from loadcurve.audit.findings import HOW_TO_EXPLAIN, audit_text
 
         parts = []
@@ -151,22 +135,22 @@ def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: 
             more = known["settings"], known["warnings"], known["beyond"], known["origins"]
             parts.append(audit_text(findings, known["runs"], path, terminal_width(), *more, every=every))
         return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
-    if form is AuditFormat.json:
+    if form == "json":
         import json
 
         from loadcurve.report.data import audit_object
 
         audits = [audit_object(path, findings) for path, findings in found]
         return json.dumps(audits, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    if form is AuditFormat.html:
+    if form == "html":
         from loadcurve.report.audit_page import audit_page
 
         page: str = audit_page(found, every)
         return page
     from loadcurve.report.checks import checks_of_findings, github_annotations, junit_xml
 
-    checks = [check for path, findings in found for check in checks_of_findings(findings, path, fail_on.value)]
-    return junit_xml(checks) if form is AuditFormat.junit else github_annotations(checks)
+    checks = [check for path, findings in found for check in checks_of_findings(findings, path, fail_on)]
+    return junit_xml(checks) if form == "junit" else github_annotations(checks)
 
 
 def explain(
@@ -207,9 +191,6 @@ def accept(
 
     Example: loadcurve accept lvs_acceptance -o acceptance.xml
     """
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import check_target
-
     if output is not None and output.suffix.lower() not in _FORM_OF:
         raise LoadcurveError(f"output must end in {', '.join(_FORM_OF)}, got {str(output)!r}")
     if output is not None:
@@ -221,8 +202,6 @@ def accept(
 def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     """Print or write the report of an acceptance test; return whether no check fails."""
     from loadcurve.acceptance import judge_acceptance
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import is_stream, write_text
     from loadcurve.report.acceptance import acceptance_report, verdict_line
     from loadcurve.report.provenance import shortener
 

@@ -4,9 +4,8 @@ import contextlib
 import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +22,9 @@ from loadcurve.cli.options import (
     print_origins,
 )  # fmt: skip
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files import paths
+from loadcurve.files.paths import is_url
+from loadcurve.files.remote import local_copy, local_target
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import GivenFactors
@@ -30,12 +32,7 @@ if TYPE_CHECKING:
     from loadcurve.reading import Reading
 
 
-class OutputFormat(StrEnum):
-    """Output formats of `loadcurve ingest`."""
-
-    json = "json"
-    csv = "csv"
-    parquet = "parquet"
+OutputFormat = Literal["json", "csv", "parquet"]
 
 
 def ingest(
@@ -44,7 +41,7 @@ def ingest(
         typer.Argument(metavar="PATH...", help="Files, folders, their URLs (s3://, gs://), or - for standard input."),
     ],
     tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; detected from each text by default.")] = None,
-    form: Annotated[OutputFormat, typer.Option("--format", help="json prints one line per file.")] = OutputFormat.json,
+    form: Annotated[OutputFormat, typer.Option("--format", help="json prints one line per file.")] = "json",
     output: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +80,7 @@ def ingest(
     _check_options(form, output, table, log_format)
     if scheduler:
         _check_scheduler(scheduler, form, [*paths, str(output)])
-    is_json = form is OutputFormat.json
+    is_json = form == "json"
     if is_json and (factor or factors):
         raise LoadcurveError("--factor and --factors must be left out for --format json, in which no row names a run")
     hints = Hints(tool, timezone, log_format, max_bytes, follow)
@@ -124,9 +121,6 @@ class _Inputs:
                     yield reading if self.table is None else reading.only(self.table)
 
     def _each(self, path: str, **options: Any) -> Iterator["Reading"]:
-        from loadcurve.files.paths import is_url
-        from loadcurve.files.remote import local_copy
-
         if not is_url(path):
             yield from self._each_local(path, **options)
             return
@@ -161,14 +155,13 @@ def _print_notes(reading: "Reading", path: str) -> None:
 
 def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:
     """Write one file for each table into a folder or its URL, and print the number of rows of each."""
-    from loadcurve.files.remote import local_target
     from loadcurve.ingest.table_parts import parts_of
     from loadcurve.reading import export
     from loadcurve.runtime.cluster import connected
 
     with contextlib.ExitStack() as stack:
         target = stack.enter_context(local_target(output))
-        if form is OutputFormat.csv:
+        if form == "csv":
             rows = export.write_tables(inputs.readings(), target, "csv")
         else:
             client = stack.enter_context(connected(scheduler, inputs.jobs)) if scheduler else None
@@ -176,7 +169,7 @@ def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: s
             # Closed before the parts are removed, so that no worker writes any more.
             readings = stack.enter_context(contextlib.closing(inputs.readings(parts=parts, client=client)))
             rows = export.write_tables(readings, target, "parquet", parts=parts)
-        left = [] if inputs.table else export.other_tables(target, form.value, rows)
+        left = [] if inputs.table else export.other_tables(target, form, rows)
     if left:
         why = "not of these files but of an earlier call; remove them, or name another folder"
         typer.echo(f"{printable(output)}: warning: {', '.join(left)}: {why}", err=True)
@@ -187,11 +180,11 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
     """Raise for options that do not fit together, before minutes of reading."""
     from loadcurve.ingest.servers.access_layout import layout_of_format
 
-    if form is OutputFormat.json and output not in (None, "", "-"):
+    if form == "json" and output not in (None, "", "-"):
         raise LoadcurveError("--output must be left out or - for --format json")
-    if form is not OutputFormat.json and output is None:
-        raise LoadcurveError(f"--output must be named for --format {form.value}")
-    if form is OutputFormat.parquet and output == "-":
+    if form != "json" and output is None:
+        raise LoadcurveError(f"--output must be named for --format {form}")
+    if form == "parquet" and output == "-":
         raise LoadcurveError("--output must be a folder for --format parquet, got -")
     if table is not None:
         from loadcurve.tables import columns
@@ -203,11 +196,10 @@ def _check_options(form: OutputFormat, output: str | None, table: str | None, lo
 
 def _check_scheduler(scheduler: str, form: OutputFormat, names: list[str]) -> None:
     """Raise where a cluster cannot do the work."""
-    from loadcurve.files.paths import is_url
     from loadcurve.runtime.cluster import LOCAL
 
-    if form is not OutputFormat.parquet:
-        raise LoadcurveError(f"--scheduler must be left out for --format {form.value}")
+    if form != "parquet":
+        raise LoadcurveError(f"--scheduler must be left out for --format {form}")
     if scheduler != LOCAL and (urls := [name for name in names if is_url(name)]):
         raise LoadcurveError(f"--scheduler requires folders that all workers see, got {printable(urls[0])}")
 
@@ -222,7 +214,7 @@ def tidy(
     Exit code 1 where a study cannot be read, or has other runs or files than its manifest runs.json lists.
     """
     from loadcurve.ingest.store import recorded_studies
-    from loadcurve.reading.studies import each_study
+    from loadcurve.reading.folder import each_study
     from loadcurve.runtime.many_files import hidden
 
     refused = 0
@@ -244,7 +236,6 @@ Told = tuple[list[str], list[str], bool]
 def _tidied(study: str | Path) -> Told:
     from loadcurve.audit.registry import all_rules, audit
     from loadcurve.audit.settings import default_settings
-    from loadcurve.files import paths
     from loadcurve.ingest.folder import is_complete
     from loadcurve.reading import tables  # which reads on all processors, with progress
 

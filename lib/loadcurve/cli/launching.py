@@ -1,6 +1,7 @@
 """Commands that send load: launch a study, list the tools, clean up."""
 
 import contextlib
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,8 @@ from loadcurve.cli.auditing import print_acceptance
 from loadcurve.cli.options import number
 from loadcurve.cli.studies import pack
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
+from loadcurve.runtime.signals import signal_of
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -51,11 +54,9 @@ def launch(
     Example: loadcurve launch shop --seconds 5 --repeats 3
     """
     from loadcurve.acceptance import is_acceptance
-    from loadcurve.files import paths
     from loadcurve.lab import read_checked
     from loadcurve.launching import interruption, objectives_of
     from loadcurve.launching import launch as launch_study
-    from loadcurve.runtime.signals import signal_of
 
     folder = paths.study_folder(study)
     found = read_checked(folder)
@@ -117,8 +118,6 @@ def doctor() -> None:
 @lab.command()
 def schema() -> None:
     """Print the JSON schema of study.yml, with which editors complete and check it."""
-    import json
-
     from loadcurve.lab.study_file import schema as schema_of_studies
 
     typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))

@@ -14,6 +14,10 @@ import typer
 
 from loadcurve.cli.options import Jobs, note
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
+from loadcurve.files.atomic import check_target, write_text
+from loadcurve.files.paths import check_local, local_path
+from loadcurve.runtime.signals import signal_of
 
 
 def notebook(
@@ -26,8 +30,6 @@ def notebook(
     Example: loadcurve notebook results/ --objective p99=200ms
     """
     from loadcurve.analysis.objective import parse_objectives
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import check_target, write_text
 
     source = paths.own_notebook()
     target = check_target(output or Path(source.name))
@@ -75,8 +77,6 @@ def run(
     """
     from loadcurve import batch
     from loadcurve.batch.grid import Text, typed
-    from loadcurve.files import paths
-    from loadcurve.files.paths import check_local
 
     given = typed(parameters or [], Text)
     if output is not None:
@@ -116,8 +116,6 @@ def batch(
     """
     from loadcurve import batch
     from loadcurve.batch.grid import Text, Texts, read_parameters, typed
-    from loadcurve.files import paths
-    from loadcurve.files.paths import local_path
 
     given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
     planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))
@@ -137,8 +135,6 @@ def batch(
 def _interrupts(kept: str) -> Iterator[None]:
     """Print an interrupt in one line, and a failed notebook with its last cell; both end the command."""
     from loadcurve.batch import NotebookError, failure_text
-    from loadcurve.files import paths
-    from loadcurve.runtime.signals import signal_of
 
     try:
         yield

@@ -1,5 +1,6 @@
 """Commands about studies: make one, list them, show the results of one."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,9 @@ import typer
 from loadcurve.cli.answers import print_analysis
 from loadcurve.cli.options import number
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import paths
+from loadcurve.files.atomic import temporary_folder, write_text
+from loadcurve.units import format_quantity
 
 
 def new(
@@ -26,8 +30,6 @@ def new(
 
     Example: loadcurve new shop --url http://127.0.0.1:8080/ --connections 1..256 --tool wrk
     """
-    from loadcurve.files import paths
-    from loadcurve.files.atomic import write_text
     from loadcurve.lab.generators import GENERATORS
     from loadcurve.launching.studies import study_text
 
@@ -58,8 +60,6 @@ def new(
 
 def _folder_of_new(name: str) -> Path:
     """Return where a new study of this name goes; raise if there is one."""
-    from loadcurve.files import paths
-
     try:
         folder = paths.studies() / name
     except LoadcurveError:  # outside a checkout, the working directory becomes the place of studies
@@ -71,7 +71,6 @@ def _folder_of_new(name: str) -> Path:
 
 def _check_study(name: str, text: str) -> None:
     """Raise for a study.yml that cannot run, before anything of it is written."""
-    from loadcurve.files.atomic import temporary_folder
     from loadcurve.lab.study_file import read_checked
 
     with temporary_folder() as draft:
@@ -91,7 +90,6 @@ def list_() -> None:
     """
     from loadcurve.blocks.text import table
     from loadcurve.launching.studies import list_studies
-    from loadcurve.units import format_quantity
 
     studies = list_studies()
     rows = [
@@ -118,7 +116,6 @@ def show(
 
     Example: loadcurve show connections_on_loopback --objective p99=12ms
     """
-    from loadcurve.files import paths
     from loadcurve.launching import objectives_of
     from loadcurve.study.records import read_study, run_folders
 
@@ -136,7 +133,6 @@ def pack(
 
     Example: loadcurve pack shop
     """
-    from loadcurve.files import paths
     from loadcurve.lab.run.resume import lock_folder
     from loadcurve.study import archive
     from loadcurve.study.records import read_run, run_folders
@@ -160,9 +156,6 @@ def unpack(
 
     Example: loadcurve unpack connections_on_loopback -o /tmp/runs
     """
-    import shutil
-
-    from loadcurve.files import paths
     from loadcurve.lab.run.resume import lock_folder
     from loadcurve.study import archive
     from loadcurve.study.records import run_folders

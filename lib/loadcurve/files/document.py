@@ -1,21 +1,21 @@
-"""Records that people write in YAML and TOML: their values, the line of each, and the limits that hold for both.
+"""Records that people write: their values, the line of each, and the limits that hold for YAML and TOML.
 
-In YAML 1.2, ``off`` and ``no`` are strings and ``1e8`` is a number; in YAML 1.1, which PyYAML reads, ``off`` and ``no``
-are false and ``1e8`` is a string.
+A checked dataclass is built from a document; all its faults are reported together, each with its line.
 """
 
+import copy
+import json
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
-from ruamel.yaml import YAML
-from ruamel.yaml.composer import Composer
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from pydantic import TypeAdapter, ValidationError
 
-from loadcurve.errors import ParseError
+from loadcurve.errors import ParseError, ValueRuleError
 
 Place = tuple[str | int, ...]
 
@@ -121,127 +121,128 @@ def read_text(path: Path, max_bytes: int = MAX_BYTES) -> str:
         raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
 
 
-# Limits are needed because aliases (*name) and merges (<<) can expand a few lines to more values, or to longer texts,
-# than fit in memory.
-_MAX_VALUES = 200_000
-_HALVES = re.compile("[\ud800-\udfff]")
-_TAG = "tag:yaml.org,2002:"
+_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
 
 
-def read_yaml(path: Path) -> Document:
-    """Read a file that must contain exactly one document."""
-    return parse_yaml(read_text(path), path)
+class PlacedError(ParseError):
+    """A fault at a place in a document, such as ``("load", "connections")``; `is_rule` where its type is right."""
+
+    def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
+        self.place, self.is_rule = place, is_rule
+        super().__init__(line, expected, got)
+
+    @property
+    def key(self) -> tuple[Place, str, str]:
+        """Identity of the fault, independent of its line."""
+        return self.place, self.expected, self.got
 
 
-def parse_yaml(text: str, path: Path, *, only_texts: bool = False) -> Document:
-    """Return the values of exactly one document; with `only_texts`, numbers and null are the texts as written."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Composer = _Composer
-    tree = _Tree(yaml, only_texts)
+def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
+    """Return a checked dataclass built from a document, or None, and the faults in the order of lines."""
+    if not isinstance(document.values, dict):
+        expected = f"a mapping with the keys of a {kind.__name__.lower()}"
+        return None, [PlacedError((), 1, expected, str(document.values))]
     try:
-        root = yaml.compose(text)
-        return Document(None if root is None else tree.value(root, (), 1), tree.lines, path)
-    except MarkedYAMLError as error:
-        mark, problem = error.problem_mark, " ".join(str(error.problem or error.context).split())
-        raise ParseError(mark.line + 1 if mark else 0, "YAML", problem, str(path)) from None
-    except YAMLError as error:
-        at = getattr(error, "position", None)
-        line = text[:at].count("\n") + 1 if isinstance(at, int) else 0
-        raise ParseError(line, "YAML", str(getattr(error, "reason", error)), str(path)) from None
-    except RecursionError:  # a mapping merged into itself
-        raise ParseError(0, f"values nested at most {MAX_DEPTH} deep", "more", str(path)) from None
-    except ParseError as error:
-        raise error.at(path) from None
-    except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
-        # For some broken directives the library raises Python's own error.
-        raise ParseError(0, "YAML", str(error), str(path)) from None
+        return _adapter(kind).validate_json(json.dumps(_switched(kind, document.values)), strict=True), []
+    except ValidationError as error:
+        errors = error.errors()
+    found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
+    unknown = [_place(one) for one in errors if one["type"] in _UNKNOWN]
+    if unknown:
+        # An unknown key hides broken rules of its section, so the rules are checked again without that key.  Rules of
+        # the section as a whole are excluded, because they may be broken only because the key is misspelt.
+        kept, around = replace(document, values=_without(document.values, unknown)), {place[:-1] for place in unknown}
+        others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
+        found = {fault.key: fault for fault in others} | found
+    return None, sorted(found.values(), key=lambda fault: fault.line)
 
 
-class _Composer(Composer):
-    """Refuses too many values, values nested too deeply, and tags, which would change the type of a value."""
-
-    def __init__(self, loader: Any = None) -> None:
-        super().__init__(loader)
-        self.warn_double_anchors = False
-        self._level = self._values = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.parser.peek_event()
-        line = event.start_mark.line + 1
-        self._level += 1
-        self._values += index is not None  # of a key it is None
-        if self._level > MAX_DEPTH + 1:
-            raise ParseError(line, f"values nested at most {MAX_DEPTH} deep", "more")
-        if self._values > _MAX_VALUES:
-            raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
-        if tag := getattr(event, "tag", None):
-            raise ParseError(line, "a value without a YAML tag", str(tag))
-        node = super().compose_node(parent, index)
-        self._level -= 1
-        return node
+# YAML 1.2 reads these as strings; nginx, HAProxy and most people write them for true and false.
+SWITCHES = {"on": True, "off": False}
 
 
-class _Tree:
-    """Values of nodes and their lines, with aliases and merges expanded."""
+def _switched(hint: Any, value: Any) -> Any:
+    """Return the values with ``on`` and ``off`` replaced by true and false where the key is a boolean."""
+    parts = _parts(hint)
+    if isinstance(value, str):
+        return SWITCHES.get(value, value) if any(part is bool or part is True for part in parts) else value
+    holder = next((part for part in parts if is_dataclass(part) or _is_mapping(part)), None)
+    if not isinstance(value, dict) or holder is None:
+        return value
+    if _is_mapping(holder):
+        return {key: _switched(get_args(holder)[1], each) for key, each in value.items()}
+    hints = _hints(holder)
+    return {key: _switched(hints.get(key), each) for key, each in value.items()}
 
-    def __init__(self, yaml: YAML, only_texts: bool):
-        self._yaml, self._only_texts = yaml, only_texts
-        self._characters = self._merged = 0
-        self._keys: dict[int, dict[str, tuple[int, Any]]] = {}
-        self.lines: dict[Place, int] = {}
 
-    def value(self, node: Any, place: Place, line: int) -> Any:
-        """Return the value of a node; record its line and those of everything below it."""
-        if len(place) > MAX_DEPTH:
-            raise ParseError(line, f"values nested at most {MAX_DEPTH} deep", "more")
-        if place:
-            self.lines[place] = line
-        self._check_number(len(self.lines), line)
-        if isinstance(node, MappingNode):
-            inner = self._keys_of(node)
-            return {self._text(key, at): self.value(one, (*place, key), at) for key, (at, one) in inner.items()}
-        if isinstance(node, SequenceNode):
-            return [self.value(one, (*place, i), one.start_mark.line + 1) for i, one in enumerate(node.value)]
-        if self._only_texts or node.tag.removeprefix(_TAG) not in ("null", "bool", "int", "float"):
-            return self._text(node.value, line)
-        try:
-            if len(node.value) <= MAX_DIGITS:
-                return self._yaml.constructor.construct_object(node)
-        except ValueError:  # such as `_`, which counts as a number without digits
-            pass
-        raise ParseError(line, f"a number of at most {MAX_DIGITS} digits", node.value)
+@cache
+def _hints(holder: type) -> dict[str, Any]:
+    return get_type_hints(holder)
 
-    def _keys_of(self, mapping: Any) -> dict[str, tuple[int, Any]]:
-        """Return the line and the node of each key of a mapping; its own keys replace merged ones."""
-        if (known := self._keys.get(id(mapping))) is not None:
-            return known
-        merged: dict[str, tuple[int, Any]] = {}
-        own: dict[str, tuple[int, Any]] = {}
-        for key, node in mapping.value:
-            line = key.start_mark.line + 1
-            if key.tag == f"{_TAG}merge":
-                for one in reversed(node.value if isinstance(node, SequenceNode) else [node]):
-                    if not isinstance(one, MappingNode):
-                        raise ParseError(line, "a mapping to merge", str(one.value))
-                    merged |= self._keys_of(one)
-                self._merged += len(merged)
-                self._check_number(self._merged, line)
-            elif not isinstance(key, ScalarNode) or (key.tag != f"{_TAG}str" and not self._only_texts):
-                raise ParseError(line, "a key that is a word", key.value if isinstance(key, ScalarNode) else "a list")
-            elif key.value in own:
-                raise ParseError(line, "each key once", key.value)
-            else:
-                own[key.value] = line, node
-        return self._keys.setdefault(id(mapping), merged | own)
 
-    def _check_number(self, number: int, line: int) -> None:
-        if number > _MAX_VALUES:
-            raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
+def _is_mapping(hint: Any) -> bool:
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
-    def _text(self, text: str, line: int) -> str:
-        self._characters += len(text)
-        if self._characters > MAX_BYTES:
-            raise ParseError(line, f"at most {MAX_BYTES} characters where each alias is replaced by its text", "more")
-        if _HALVES.search(text):
-            raise ParseError(line, "text of whole characters", text.encode("unicode_escape").decode())
-        return text
+
+def _parts(hint: Any) -> list[Any]:
+    """Return a type and the types it is composed of."""
+    return [hint, *(part for one in get_args(hint) for part in _parts(one))]
+
+
+def _without(values: Any, places: Iterable[Place]) -> Any:
+    """Return the values without those at some places."""
+    values = copy.deepcopy(values)
+    for *path, key in places:
+        inner = values
+        for word in path:
+            inner = inner[word]
+        inner.pop(key)
+    return values
+
+
+def _place(error: Any) -> Place:
+    return tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
+    """Yield the faults in an error of pydantic, with the laboratory's own messages."""
+    place = _place(error)
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, ValueRuleError):
+        for rule in (cause, *cause.others):
+            words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
+            at = place if place[-1:] == words[-1:] else document.place(place, words)
+            what = _dotted(at) if words else ": ".join(filter(None, (_dotted(place), rule.name)))
+            yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got), is_rule=True)
+        return
+    name, got = _dotted(place), error["input"]
+    if error["type"] in _UNKNOWN:
+        known = ", ".join(_keys_at(kind, place[:-1])) or "known to the laboratory"
+        yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
+    elif error["type"] in ("missing", "missing_argument"):
+        yield PlacedError(place, document.line(place[:-1]), f"the key {name}", "none")
+    else:
+        message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
+        message = {"boolean": "on or off", "true": "on"}.get(message, message)
+        shown = got if isinstance(got, str) else json.dumps(got, default=str)
+        yield PlacedError(place, document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
+
+
+def _dotted(place: Place) -> str:
+    """Return a place as one printable line."""
+    name = ".".join(map(str, place))
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
+
+
+def _keys_at(kind: Any, place: tuple[str | int, ...]) -> list[str]:
+    """Return the names of the fields of the dataclass at a place."""
+    for word in (word for word in place if isinstance(word, str)):
+        holder = next((part for part in _parts(kind) if is_dataclass(part) or _is_mapping(part)), None)
+        kind = get_args(holder)[1] if _is_mapping(holder) else _hints(holder).get(word, Any) if holder else Any
+    return [one.name for part in _parts(kind) if is_dataclass(part) for one in fields(part)]

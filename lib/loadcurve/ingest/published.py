@@ -19,9 +19,9 @@ from pydantic import ConfigDict
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files import paths
-from loadcurve.files.checked import built
-from loadcurve.files.document import Document, parse_yaml, read_text
+from loadcurve.files.document import Document, built, read_text
 from loadcurve.files.paths import check_own_file
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.study.section import Section, with_keys
 from loadcurve.tables.schemas import SCHEMAS

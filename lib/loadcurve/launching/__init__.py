@@ -4,7 +4,6 @@ The laboratory starts processes and reads no output; ingestion reads output and 
 neither.  This package connects them: the runs of a study with a search or a stop rule decide which run comes next.
 """
 
-from loadcurve.launching.launcher import describe_launch, interruption, launch, objectives_of
-from loadcurve.launching.run_feedback import feedback, judge, measure
+from loadcurve.launching.launcher import describe_launch, feedback, interruption, judge, launch, measure, objectives_of
 
 __all__ = ["describe_launch", "feedback", "interruption", "judge", "launch", "measure", "objectives_of"]

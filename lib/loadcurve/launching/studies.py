@@ -115,21 +115,15 @@ def list_studies() -> pd.DataFrame:
     >>> list_studies().set_index("study").loc["connections_on_loopback", "state"]
     'finished'
     """
-    recorded = sorted(paths.studies().glob("*/study.yml")) if _in_a_checkout() else []
+    recorded: list[Path] = []
+    with contextlib.suppress(LoadcurveError):  # outside a checkout
+        recorded = sorted(paths.studies().glob("*/study.yml"))
     rows = [_row(file.parent, design=False) for file in recorded]
     names = {row["study"] for row in rows}
     designs = sorted(paths.designs().glob("*/study.yml"))
     rows += [_row(file.parent, design=True) for file in designs if file.parent.name not in names]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.assign(last=pd.to_datetime(table["last"], utc=True))
-
-
-def _in_a_checkout() -> bool:
-    try:
-        paths.studies()
-    except LoadcurveError:
-        return False
-    return True
 
 
 def _row(folder: Path, *, design: bool) -> dict[str, object]:

@@ -42,16 +42,10 @@ def plot_capacity(
 ) -> Axes:
     """Plot an objective's value in every run against its load, marked by the decision about each load.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The load (``connections`` or ``target_rate_rps``) and the objective's column.
-    decisions : pandas.DataFrame
-        The load and ``decision``, from `summarise_objectives`.
-    capacity : Estimate
-        Capacity from `find_capacity`: the shaded interval.
-    objective : Objective
-        Objective in s: the dashed line.
+    - `runs`: the load (``connections`` or ``target_rate_rps``) and the objective's column.
+    - `decisions`: the load and ``decision``, from `summarise_objectives`.
+    - `capacity`: from `find_capacity`, the shaded interval.
+    - `objective`: in s, the dashed line.
 
     Examples
     --------
@@ -114,14 +108,9 @@ def _draw_decision(ax: Axes, runs: pd.DataFrame, loads: pd.Series, column: str, 
 def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of one variant with a fitted law, and below the curve each knee with its interval and name.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Rows of the table ``runs`` of one variant.
-    fit : Fit
-        Fitted law from which the knees of a law were computed.
-    knees : pandas.DataFrame
-        Table from `summarise_knees`; knees that are NaN are left out.
+    - `runs`: rows of the table ``runs`` of one variant.
+    - `fit`: fitted law from which the knees of a law were computed.
+    - `knees`: table from `summarise_knees`; knees that are NaN are left out.
 
     Examples
     --------
@@ -158,12 +147,8 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
 def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot utilisation of each resource against throughput, its line, and the interval of throughput at saturation.
 
-    Parameters
-    ----------
-    usage : pandas.DataFrame
-        ``resource throughput_rps utilisation_ratio``, one row for each run and resource.
-    demands : pandas.DataFrame
-        Table from `summarise_demands`.
+    - `usage`: ``resource throughput_rps utilisation_ratio``, one row for each run and resource.
+    - `demands`: table from `summarise_demands`.
 
     Examples
     --------
@@ -202,10 +187,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
 def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot efficiency against size, a line for each curve; the dashed line is linear scaling from the smallest size.
 
-    Parameters
-    ----------
-    scale_out : pandas.DataFrame
-        ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
+    `scale_out`: ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
 
     Examples
     --------
@@ -234,12 +216,8 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of measured sizes, and the interval projected from them for larger sizes.
 
-    Parameters
-    ----------
-    sizes : pandas.DataFrame
-        ``units throughput_rps`` and ``seen``, whether the projection used the size.
-    projection : pandas.DataFrame
-        ``units throughput_rps lo hi``, from `summarise_projection`; the throughput may be NaN.
+    - `sizes`: ``units throughput_rps`` and ``seen``, whether the projection used the size.
+    - `projection`: ``units throughput_rps lo hi``, from `summarise_projection`; the throughput may be NaN.
 
     Examples
     --------
@@ -283,10 +261,7 @@ def plot_bottlenecks(ranked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Filled points are measured at saturation; open points are extrapolated from the loads below it.
 
-    Parameters
-    ----------
-    ranked : pandas.DataFrame
-        Table from `summarise_bottlenecks`.
+    `ranked`: table from `summarise_bottlenecks`.
 
     Examples
     --------

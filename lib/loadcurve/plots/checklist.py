@@ -31,10 +31,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     A dash is an item that cannot be checked.
 
-    Parameters
-    ----------
-    answers : pandas.DataFrame
-        ``report item answer``, one row for each report and item; answers as in `audit.ANSWERS`.
+    `answers`: ``report item answer``, one row for each report and item; answers as in `audit.ANSWERS`.
 
     Raises
     ------
@@ -71,10 +68,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot a row for each check and a column for each balancer: a mark with the word of its verdict beside it.
 
-    Parameters
-    ----------
-    judged : pandas.DataFrame
-        ``check balancer verdict``, as `loadcurve.acceptance.judge_acceptance` returns it.
+    `judged`: ``check balancer verdict``, as `loadcurve.acceptance.judge_acceptance` returns it.
 
     Examples
     --------

@@ -17,10 +17,7 @@ from loadcurve.tables.curves import check_points
 def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of every run by block, with runs of one load joined: conditions of a block affect all its runs.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Rows of the table ``runs`` of one variant, with ``repeat``, ``connections`` and ``throughput_rps``.
+    `runs`: rows of the table ``runs`` of one variant, with ``repeat``, ``connections`` and ``throughput_rps``.
 
     Examples
     --------
@@ -53,10 +50,7 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     An interval without an upper end is a line that ends in an arrow.
 
-    Parameters
-    ----------
-    ratios : pandas.DataFrame
-        ``method ratio lo hi``, one row for each method, such as from `summarise_ratios`.
+    `ratios`: ``method ratio lo hi``, one row for each method, such as from `summarise_ratios`.
 
     Examples
     --------
@@ -87,11 +81,8 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the coverage of intervals by number of runs: for each method, the distribution with the worst coverage.
 
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        ``shape runs method level_ratio coverage_ratio``, such as from `summarise_coverage`; the dashed line is the
-        nominal level of the intervals.
+    `coverage`: ``shape runs method level_ratio coverage_ratio``, such as from `summarise_coverage`; the dashed line
+    is the nominal level of the intervals.
 
     Examples
     --------
@@ -128,11 +119,8 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
 
     The coverage required of a 95 % interval is shaded; the dashed line is 95 %.
 
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        ``method size coverage lo hi``, one row for each method and size; ``size`` is the label of the dot, such as
-        ``6 levels``.
+    `coverage`: ``method size coverage lo hi``, one row for each method and size; ``size`` is the label of the dot,
+    such as ``6 levels``.
 
     Examples
     --------
@@ -152,11 +140,8 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
 def plot_error_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot precision and recall of each rule, a dot with its interval for each, from top to bottom.
 
-    Parameters
-    ----------
-    rates : pandas.DataFrame
-        ``rule measure share lo hi``, one row for each rule and measure; ``measure`` is the label of the dot, such as
-        ``precision``.  A row without a share is left out.
+    `rates`: ``rule measure share lo hi``, one row for each rule and measure; ``measure`` is the label of the dot,
+    such as ``precision``.  A row without a share is left out.
 
     Examples
     --------
@@ -195,12 +180,8 @@ def _draw_shares(ax: Axes, known: pd.DataFrame) -> None:
 def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the runs of each server that a verdict requires against the scatter of runs; some scatters are labelled.
 
-    Parameters
-    ----------
-    plan : pandas.DataFrame
-        ``variation_ratio repeats``, sorted by scatter.
-    marked : pandas.DataFrame
-        ``name variation_ratio repeats`` of the scatters to label; may be empty.
+    - `plan`: ``variation_ratio repeats``, sorted by scatter.
+    - `marked`: ``name variation_ratio repeats`` of the scatters to label; may be empty.
 
     Examples
     --------

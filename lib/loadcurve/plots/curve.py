@@ -27,10 +27,7 @@ _HEADROOM = 1.22  # top of the axis relative to the highest throughput: space fo
 def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of every run over load, its mean, the law with band and peak, the bounds, N* and the capacity.
 
-    Parameters
-    ----------
-    curve : Curve
-        Of an analysis; missing results are not drawn.
+    `curve`: of an analysis; missing results are not drawn.
 
     Raises
     ------
@@ -78,11 +75,6 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
 
 def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
     """Plot the mean and each percentile of the response time over load, on a logarithmic axis; times of 0 are left out.
-
-    Parameters
-    ----------
-    curve : Curve
-        Of an analysis.
 
     Raises
     ------

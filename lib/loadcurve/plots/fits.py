@@ -17,12 +17,7 @@ _OPEN = 3.0
 def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
     """Plot points, the fitted law, the confidence band (dark) and prediction band (light), and the peak.
 
-    Parameters
-    ----------
-    fit : Fit
-        Any fit.
-    peak : Estimate
-        Connections at which the law is highest, such as from `find_peak`; drawn if finite.
+    `peak`: connections at which the law is highest, such as from `find_peak`; drawn if finite.
 
     Examples
     --------
@@ -54,10 +49,7 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
 def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the residual of a law at each level, and the error of its prediction from the other levels.
 
-    Parameters
-    ----------
-    residuals : pandas.DataFrame
-        Table from `Fit.residuals`.
+    `residuals`: table from `Fit.residuals`.
 
     Examples
     --------
@@ -81,10 +73,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot intervals of each quantity by several methods, relative to its fitted value; an arrow marks an open end.
 
-    Parameters
-    ----------
-    intervals : pandas.DataFrame
-        ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
+    `intervals`: ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
 
     Examples
     --------
@@ -123,13 +112,9 @@ _APART, _NAMES = 0.075, 0.94
 def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput by several laws, each labelled at its end, and reported rates with their rounding intervals.
 
-    Parameters
-    ----------
-    laws : pandas.DataFrame
-        ``law`` (its name), ``connections`` or ``workers``, ``throughput_rps``.
-    reported : pandas.DataFrame
-        ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  A rate without a load
-        (NaN) is drawn as a line over all loads.
+    - `laws`: ``law`` (its name), ``connections`` or ``workers``, ``throughput_rps``.
+    - `reported`: ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  A rate
+      without a load (NaN) is drawn as a line over all loads.
 
     Examples
     --------
@@ -195,12 +180,8 @@ _PLACES = 250  # along the axis, more than a reader distinguishes
 def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot points of a curve, and the prediction from its first part: median of the laws and prediction band.
 
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        ``connections, throughput_rps`` and ``seen``, whether the fits used the point.
-    bands : pandas.DataFrame
-        Table from `Tournament.predict`.
+    - `points`: ``connections, throughput_rps`` and ``seen``, whether the fits used the point.
+    - `bands`: table from `Tournament.predict`.
 
     Examples
     --------
@@ -229,10 +210,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
 def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of held-back points that each method predicted within an error, against that error.
 
-    Parameters
-    ----------
-    forecasts : pandas.DataFrame
-        ``method`` and ``error_ratio``, from `forecast_curves`; NaN for a point without a forecast.
+    `forecasts`: ``method`` and ``error_ratio``, from `forecast_curves`; NaN for a point without a forecast.
 
     Examples
     --------

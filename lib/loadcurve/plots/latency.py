@@ -20,11 +20,8 @@ _LEAST_ALPHA = 0.12  # of the faintest cell, which must be seen
 def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot response times against the percentile, on an axis that is logarithmic in the share of slower responses.
 
-    Parameters
-    ----------
-    percentiles : pandas.DataFrame
-        ``curve`` (its name), ``quantile`` (0 to 1, 1 excluded) and ``latency_s``; optionally ``corrected``: a corrected
-        curve is drawn dashed, in the colour of the measured one of the same name.
+    `percentiles`: ``curve`` (its name), ``quantile`` (0 to 1, 1 excluded) and ``latency_s``; optionally
+    ``corrected``: a corrected curve is drawn dashed, in the colour of the measured one of the same name.
 
     Examples
     --------
@@ -58,11 +55,8 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of responses in each class of response time, a column for each load: the darker, the more.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        ``column`` (such as a number of connections, in the order in which it is drawn), ``lower_s upper_s`` (ends of a
-        class, above 0) and ``share_ratio`` of the column's responses.
+    `cells`: ``column`` (such as a number of connections, in the order in which it is drawn), ``lower_s upper_s``
+    (ends of a class, above 0) and ``share_ratio`` of the column's responses.
 
     Examples
     --------
@@ -96,16 +90,11 @@ _STYLES = {"latency_p50_s": (":", "o", "p50"), "latency_p99_s": ("-", "D", "p99"
 def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, *, ax: Axes | None = None) -> Axes:
     """Plot median and p99 by rate: of an open loop by what was offered, of a closed loop by what was served.
 
-    Parameters
-    ----------
-    offered : pandas.DataFrame
-        ``target_rate_rps duration_s latency_p50_s latency_p99_s`` of each run of an open loop, timed from when requests
-        were due.
-    closed : pandas.DataFrame
-        ``connections throughput_rps latency_p50_s latency_p99_s`` of each run of a closed loop.
-    capacity : Estimate
-        In requests/s: the shaded interval, and the start of the grey lines that predict the overload from the length of
-        the runs.
+    - `offered`: ``target_rate_rps duration_s latency_p50_s latency_p99_s`` of each run of an open loop, timed from
+      when requests were due.
+    - `closed`: ``connections throughput_rps latency_p50_s latency_p99_s`` of each run of a closed loop.
+    - `capacity`: in requests/s: the shaded interval, and the start of the grey lines that predict the overload from
+      the length of the runs.
 
     Examples
     --------
@@ -129,8 +118,12 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     write(ax, "capacity", (capacity.lo, 0.99), (-4, 0), COLOURS["limit"], xycoords=ax.get_xaxis_transform(), va="top")
     of_open = _draw_loop(ax, offered, "target_rate_rps", "target_rate_rps", PALETTE[0])
     of_closed = _draw_loop(ax, closed, "throughput_rps", "connections", PALETTE[1])
-    if "p99" in of_closed:
-        _name_connections(ax, of_closed["p99"], PALETTE[1])
+    named = of_closed.get("p99", pd.DataFrame())
+    for connections, mean in named.iterrows():  # the last one is named to the left of the line
+        is_last = connections == named.index[-1]
+        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
+        offset = (-7, 0) if is_last else (4, 6)
+        write(ax, words, (mean["load"], mean["latency_s"]), offset, PALETTE[1], fontsize="small")
     ax.set_yscale("log")
     ax.set_xlim(0, top)
     ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
@@ -154,12 +147,3 @@ def _draw_loop(ax: Axes, rows: pd.DataFrame, load: str, by: str, color: str) -> 
         ax.plot(means["load"], means["latency_s"], linestyle=style, color=color)
         drawn[percentile] = means
     return drawn
-
-
-def _name_connections(ax: Axes, means: pd.DataFrame, color: str) -> None:
-    """Name the numbers of connections of the closed loop, the last one to the left of the line."""
-    for connections, mean in means.iterrows():
-        is_last = connections == means.index[-1]
-        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
-        offset = (-7, 0) if is_last else (4, 6)
-        write(ax, words, (mean["load"], mean["latency_s"]), offset, color, fontsize="small")

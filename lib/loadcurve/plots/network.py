@@ -11,12 +11,8 @@ from loadcurve.tables import axis_label
 def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot exact throughput of a closed network against connections, and the range between its bounds.
 
-    Parameters
-    ----------
-    network : pandas.DataFrame
-        ``connections throughput_rps``, such as from `ClosedNetwork.table`.
-    bounds : pandas.DataFrame
-        ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
+    - `network`: ``connections throughput_rps``, such as from `ClosedNetwork.table`.
+    - `bounds`: ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
 
     Examples
     --------
@@ -35,12 +31,8 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
 def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot exact mean response time of a closed network against connections, and the range between its bounds.
 
-    Parameters
-    ----------
-    network : pandas.DataFrame
-        ``connections latency_s``, such as from `ClosedNetwork.table`.
-    bounds : pandas.DataFrame
-        ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
+    - `network`: ``connections latency_s``, such as from `ClosedNetwork.table`.
+    - `bounds`: ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
 
     Examples
     --------
@@ -59,10 +51,7 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
 def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the relative distance of bounds from the exact throughput against connections, a colour for each family.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
+    `gaps`: ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
 
     Examples
     --------
@@ -89,10 +78,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Connections have a linear axis, because the solvers differ within a few of them; response time is linear around 0
     and logarithmic beyond 10 s, so that the correct curve stays visible.
 
-    Parameters
-    ----------
-    latency : pandas.DataFrame
-        ``solver`` (its name), ``connections`` and ``latency_s``.
+    `latency`: ``solver`` (its name), ``connections`` and ``latency_s``.
 
     Examples
     --------
@@ -134,11 +120,8 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     The diamond and the label of a case are at the whole number of threads that fills the processor by the formula.
 
-    Parameters
-    ----------
-    busy : pandas.DataFrame
-        ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
-        ``threads_to_fill`` (one number for each case).
+    `busy`: ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
+    ``threads_to_fill`` (one number for each case).
 
     Examples
     --------

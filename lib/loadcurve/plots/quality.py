@@ -30,10 +30,7 @@ _ROLE_STYLE = {"server": "-", "generator": "--", "all CPUs": "--"}
 def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the relative deviation of measured throughput from a law against connections, with a band of ±3 %.
 
-    Parameters
-    ----------
-    deviation : pandas.DataFrame
-        ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
+    `deviation`: ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
 
     Examples
     --------
@@ -59,10 +56,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
 def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot requests in flight by Little's law as a share of the connections requested; the band is the rule's ok range.
 
-    Parameters
-    ----------
-    findings : pandas.DataFrame
-        Findings of the rule effective-concurrency, with the column ``variant`` of their runs.
+    `findings`: findings of the rule effective-concurrency, with the column ``variant`` of their runs.
 
     Examples
     --------
@@ -92,10 +86,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
 def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the busy share of processors against connections: a colour for each variant, a line style for each role.
 
-    Parameters
-    ----------
-    busy : pandas.DataFrame
-        ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
+    `busy`: ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
 
     Examples
     --------
@@ -122,10 +113,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot connections established on the server, as counted by ss, against those requested; the line is equality.
 
-    Parameters
-    ----------
-    established : pandas.DataFrame
-        ``variant``, ``connections`` (requested), ``established``: one row for each run.
+    `established`: ``variant``, ``connections`` (requested), ``established``: one row for each run.
 
     Raises
     ------
@@ -162,10 +150,7 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
 def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot measured over predicted values against the delay of the server, a colour for each law, with a band of ±3 %.
 
-    Parameters
-    ----------
-    drawn : pandas.DataFrame
-        ``delay_s`` (> 0), ``law`` (its name) and ``measured_ratio``, one row for each run and law.
+    `drawn`: ``delay_s`` (> 0), ``law`` (its name) and ``measured_ratio``, one row for each run and law.
 
     Examples
     --------
@@ -197,14 +182,10 @@ def plot_throughput_by_threads(
 ) -> Axes:
     """Plot measured throughput against threads, with the formula, two models that queue, and the measured optimum.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``threads`` and ``throughput_rps``, one row for each run.
-    law : pandas.DataFrame
-        As `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
-    optimum : Estimate
-        Threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a plateau.
+    - `runs`: ``threads`` and ``throughput_rps``, one row for each run.
+    - `law`: as `loadcurve.models.summarise_threads` returns it, for the same processor and wait.
+    - `optimum`: threads at which the line of few threads meets the plateau, drawn with its interval; NaN without a
+      plateau.
 
     Examples
     --------

@@ -14,10 +14,7 @@ _MOST_IN_A_FIGURE = 5  # bars whose labels keep apart at the usual height
 def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot rates of a report as bars from top to bottom; a bar for a lower bound is open to the right.
 
-    Parameters
-    ----------
-    rates : pandas.DataFrame
-        ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True if the report says “at least”.
+    `rates`: ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True if the report says “at least”.
 
     Examples
     --------
@@ -49,12 +46,8 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot bounds of the generators' total rate against the delay between their starts, with lines for comparison.
 
-    Parameters
-    ----------
-    overlap : pandas.DataFrame
-        ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
-    marks : pandas.DataFrame
-        ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
+    - `overlap`: ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
+    - `marks`: ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
 
     Examples
     --------
@@ -83,10 +76,7 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
 def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the time that one request may use of each part against units; it is constant if each unit has its own part.
 
-    Parameters
-    ----------
-    budgets : pandas.DataFrame
-        ``part`` (its name), ``units`` and ``budget_s``, such as from `service_demand_s` at full utilisation.
+    `budgets`: ``part`` (its name), ``units`` and ``budget_s``, such as from `service_demand_s` at full utilisation.
 
     Examples
     --------

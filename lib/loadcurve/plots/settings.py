@@ -1,7 +1,6 @@
 """Plots that compare settings, resources and servers: rates, shares in use, and connections that each received."""
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,11 +26,9 @@ _WIDE = 50
 def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of each setting (full point), and its throughput if the processor were fully busy (open point).
 
-    Parameters
-    ----------
-    rates : pandas.DataFrame
-        ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
-        right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the processor.
+    `rates`: ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is
+    printed at the right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the
+    processor.
 
     Examples
     --------
@@ -71,14 +68,10 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the throughput of each run, the mean of each setting with its interval, and a model's prediction.
 
-    Parameters
-    ----------
-    rates : pandas.DataFrame
-        ``setting throughput_rps``, a row for each run, the settings from top to bottom in the order of the runs; and
-        optionally ``model_rps``, the prediction for the setting, NaN where no model gives one.  Rates that differ by
-        more than a factor of 50 get a logarithmic axis.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure, as high as the settings need.
+    - `rates`: ``setting throughput_rps``, a row for each run, the settings from top to bottom in the order of the
+      runs; and optionally ``model_rps``, the prediction for the setting, NaN where no model gives one.  Rates that
+      differ by more than a factor of 50 get a logarithmic axis.
+    - `ax`: Axes to draw on; by default, those of a new figure, as high as the settings need.
 
     Examples
     --------
@@ -89,7 +82,9 @@ def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axe
     ['820', '1k', 'model']
     """
     groups = dict(list(rates.groupby("setting", sort=False)))
-    ax = _tall(ax, rates, len(groups))
+    if ax is None:  # a figure with room for all settings
+        ax = axes_or_new(None, rates=rates)
+        figure_of(ax).set_size_inches(5.4, max(2.2, 0.75 + 0.3 * len(groups)))
     places = range(len(groups), 0, -1)
     predicted = []
     for place, rows in zip(places, groups.values(), strict=True):
@@ -101,7 +96,14 @@ def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axe
         write(ax, "model", predicted[0], (0, 7), COLOURS["law"], ha="center", va="bottom")
     ax.set_yticks(places, list(groups))
     ax.set_ylim(0.5, len(groups) + 0.8)
-    _rate_axis(ax, [*rates["throughput_rps"], *(model for model, _ in predicted)])
+    drawn = [*rates["throughput_rps"], *(model for model, _ in predicted)]
+    if max(drawn) > _WIDE * min(drawn):
+        ax.set_xscale("log")
+        ax.set_xlim(min(drawn) / 2, 3 * max(drawn))
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        ax.set_xlim(0, 1.15 * max(drawn))
+    throughput_axis(ax.xaxis)
     ax.grid(visible=False)  # the numbers are written, and a line would cross them
     return ax
 
@@ -119,34 +121,11 @@ def _draw_setting(ax: Axes, place: int, throughput_rps: pd.Series, model_rps: fl
     write(ax, number, (right, place), (9, 0), PALETTE[0])
 
 
-def _rate_axis(ax: Axes, drawn: Sequence[float]) -> None:
-    """Set an x axis of rates on which all that is drawn can be distinguished: logarithmic, or linear from 0."""
-    if max(drawn) > _WIDE * min(drawn):
-        ax.set_xscale("log")
-        ax.set_xlim(min(drawn) / 2, 3 * max(drawn))
-        ax.xaxis.set_minor_locator(NullLocator())
-    else:
-        ax.set_xlim(0, 1.15 * max(drawn))
-    throughput_axis(ax.xaxis)
-
-
-def _tall(ax: Axes | None, rates: pd.DataFrame, rows: int) -> Axes:
-    """Return the given axes, or those of a new figure with room for so many rows."""
-    if ax is not None:
-        return ax
-    ax = axes_or_new(None, rates=rates)
-    figure_of(ax).set_size_inches(5.4, max(2.2, 0.75 + 0.3 * rows))
-    return ax
-
-
 def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the used share of each resource against the size of the response; a cross marks an impossible share.
 
-    Parameters
-    ----------
-    shares : pandas.DataFrame
-        ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a share above
-        1 is impossible.
+    `shares`: ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a
+    share above 1 is impossible.
 
     Examples
     --------
@@ -182,10 +161,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
 def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot a stacked bar for each server, with the count of every part and the total; or a bar with its count.
 
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        ``server part count``, one row for each server and part, in the order in which they are drawn.
+    `counts`: ``server part count``, one row for each server and part, in the order in which they are drawn.
 
     Examples
     --------
@@ -221,10 +197,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the share of each limit that a load used, as a bar from 0; the dashed line is the limit.
 
-    Parameters
-    ----------
-    used : pandas.DataFrame
-        ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
+    `used`: ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
 
     Examples
     --------

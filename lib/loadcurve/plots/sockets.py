@@ -16,11 +16,8 @@ _ROOM = 0.08
 def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the counts of several tools as labelled points on a logarithmic axis, a block for each run.
 
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a run is the
-        number requested, and a vertical line starts from it.
+    `counts`: ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a
+    run is the number requested, and a vertical line starts from it.
 
     Examples
     --------
@@ -62,10 +59,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the TCP sockets of each machine by place, as shares of all allocated sockets, with their numbers.
 
-    Parameters
-    ----------
-    places : pandas.DataFrame
-        ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
+    `places`: ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
 
     Examples
     --------
@@ -104,12 +98,8 @@ def _bar(color: str) -> dict[str, Any]:
 def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot established connections and orphans over time, a panel for each variant and a line for each run.
 
-    Parameters
-    ----------
-    counted : pandas.DataFrame
-        ``run_id variant elapsed_s established orphans``, as `loadcurve.analysis.count_orphans` returns it.
-    ax : matplotlib.axes.Axes, optional
-        Axes for the last panel; by default a new figure with all panels.
+    - `counted`: ``run_id variant elapsed_s established orphans``, as `loadcurve.analysis.count_orphans` returns it.
+    - `ax`: Axes for the last panel; by default a new figure with all panels.
 
     Examples
     --------

@@ -33,13 +33,9 @@ _LOW = 0.05
 def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of every run against connections, and the mean of the repeats, one colour for each variant.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, those of a new figure, or the last of its panels: each variant has one where a
-        variant would otherwise lie on the zero line.
+    - `runs`: the table ``runs``.
+    - `ax`: Axes to draw on; by default, those of a new figure, or the last of its panels: each variant has one
+      where a variant would otherwise lie on the zero line.
 
     Examples
     --------
@@ -123,12 +119,8 @@ def plot_asymptotic_bounds(
 def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot throughput of several records of one study against connections: a colour per variant, a line per record.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs`` with the column ``record``, the name of the record at its line.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw on; by default, as for `plot_throughput_by_connections`.
+    - `runs`: the table ``runs`` with the column ``record``, the name of the record at its line.
+    - `ax`: Axes to draw on; by default, as for `plot_throughput_by_connections`.
 
     Examples
     --------

@@ -14,12 +14,8 @@ _PANEL_INCHES = 1.05
 def plot_timeline(timeline: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot each panel of a timeline over the same seconds, with a label at the end of each series.
 
-    Parameters
-    ----------
-    timeline : pandas.DataFrame
-        ``panel series x value``, as `loadcurve.analysis.timeline.summarise_timeline` returns it.
-    ax : matplotlib.axes.Axes, optional
-        Axes for the last panel alone; by default a new figure with all panels.
+    - `timeline`: ``panel series x value``, as `loadcurve.analysis.timeline.summarise_timeline` returns it.
+    - `ax`: Axes for the last panel alone; by default a new figure with all panels.
 
     Examples
     --------
@@ -64,12 +60,8 @@ _POINTS = ("connections", "run")  # single runs, whose scatter a line would hide
 def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the panels of a fault one above the other; the dashed line is the rule's limit, the grey one a clean run.
 
-    Parameters
-    ----------
-    shown : pandas.DataFrame
-        As `loadcurve.audit.atlas.summarise_shown` returns it.
-    ax : matplotlib.axes.Axes, optional
-        Axes for the last panel, the counter; by default a new figure with all panels.
+    - `shown`: as `loadcurve.audit.atlas.summarise_shown` returns it.
+    - `ax`: Axes for the last panel, the counter; by default a new figure with all panels.
 
     Examples
     --------

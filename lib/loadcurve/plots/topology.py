@@ -17,12 +17,8 @@ _WIDTH, _HEIGHT = 0.36, 0.34
 def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot hosts as boxes in a column for each role, and the links between them.
 
-    Parameters
-    ----------
-    hosts : pandas.DataFrame
-        ``host role facts``: a short name, one of C, LB and S, and up to three lines of text.
-    links : pandas.DataFrame
-        ``source target label``: names of hosts, and what the link carries (may be empty).
+    - `hosts`: ``host role facts``: a short name, one of C, LB and S, and up to three lines of text.
+    - `links`: ``source target label``: names of hosts, and what the link carries (may be empty).
 
     Examples
     --------
@@ -36,12 +32,14 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
     most = int(hosts["role"].value_counts().max())
     place = {}
     for x, role in enumerate(columns):
-        rows = hosts[hosts["role"] == role]
+        rows, color = hosts[hosts["role"] == role], _ROLES[role]
         for i, row in enumerate(rows.itertuples()):
             y = (len(rows) - 1) / 2 - i
             place[row.host] = (x, y)
-            ax.add_patch(_box(x, y, _ROLES[role]))
-            ax.text(x, y + 0.17, row.host, ha="center", va="center", color=_ROLES[role], weight="bold")
+            corner, width, height = (x - _WIDTH + 0.03, y - _HEIGHT + 0.03), 2 * _WIDTH - 0.06, 2 * _HEIGHT - 0.06
+            box = FancyBboxPatch(corner, width, height, boxstyle="round,pad=0.03", fc=(color, 0.1), ec=color, lw=1.6)
+            ax.add_patch(box)
+            ax.text(x, y + 0.17, row.host, ha="center", va="center", color=color, weight="bold")
             ax.text(x, y - 0.1, row.facts, ha="center", va="center", fontsize=8.5)
     for link in links.itertuples():
         (x, y), (to_x, to_y) = place[link.source], place[link.target]
@@ -63,15 +61,3 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
     figure_of(ax).set_figheight(0.5 + 1.15 * most)
     ax.set_axis_off()
     return ax
-
-
-def _box(x: float, y: float, color: str) -> FancyBboxPatch:
-    return FancyBboxPatch(
-        (x - _WIDTH + 0.03, y - _HEIGHT + 0.03),
-        2 * _WIDTH - 0.06,
-        2 * _HEIGHT - 0.06,
-        boxstyle="round,pad=0.03",
-        facecolor=(color, 0.1),
-        edgecolor=color,
-        linewidth=1.6,
-    )

@@ -15,10 +15,7 @@ _MARKER = {"consistent": "o", "inconsistent": "s", "above line rate": "X"}
 def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot overhead bytes against the size of the response's body: in frames, and on the medium.
 
-    Parameters
-    ----------
-    responses : pandas.DataFrame
-        ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
+    `responses`: ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
 
     Examples
     --------
@@ -42,10 +39,7 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
 def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot packets of one request against the size of the response's body, a line for each way of counting.
 
-    Parameters
-    ----------
-    packets : pandas.DataFrame
-        ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
+    `packets`: ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
 
     Examples
     --------
@@ -68,13 +62,10 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot limits in requests/s set by links (solid lines) and packet rates (dashed lines), and reported rates.
 
-    Parameters
-    ----------
-    limits : pandas.DataFrame
-        ``kind`` (link or packets), ``limit`` (its name), ``payload_bytes`` (ascending) and ``throughput_rps``, such as
-        from `summarise_limits`.
-    observed : pandas.DataFrame
-        ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
+    - `limits`: ``kind`` (link or packets), ``limit`` (its name), ``payload_bytes`` (ascending) and
+      ``throughput_rps``, such as from `summarise_limits`.
+    - `observed`: ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may
+      be empty.
 
     Examples
     --------
@@ -111,12 +102,8 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
 def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot connections/s against pairs of addresses and server ports, a line for each TIME_WAIT and port range.
 
-    Parameters
-    ----------
-    limits : pandas.DataFrame
-        ``limit`` (its name), ``destinations`` (ascending) and ``connections_per_s``.
-    wanted : pandas.DataFrame
-        ``name`` and ``connections_per_s`` of required rates, drawn as dashed lines; may be empty.
+    - `limits`: ``limit`` (its name), ``destinations`` (ascending) and ``connections_per_s``.
+    - `wanted`: ``name`` and ``connections_per_s`` of required rates, drawn as dashed lines; may be empty.
 
     Examples
     --------

@@ -6,12 +6,10 @@ sadf can convert a binary `sa` file to text.
 | module       | holds |
 |--------------|---|
 | `reading`    | `Reading`: tables of a file, a recorded run, or a part of a folder; recordings of sysstat as text |
-| `one`        | `read`, and what the command line names: a file, a folder, standard input |
-| `folder`     | the files of a folder, one after the other, and with the run of every row |
+| `one`        | `read`, and what the command line names; a CSV file whose columns are those of the table ``runs`` |
+| `folder`     | the files of a folder, also with the run of every row; the runs of a study, with progress |
 | `tables`     | the tables of a study or of a folder of raw files, by name |
-| `studies`    | the runs of a recorded study on all processors, with progress |
 | `published`  | published reports: tables as their `source.yml` declares them, quoted output of tools |
-| `runs_csv`   | a CSV file whose columns are those of the table ``runs`` |
 """
 
 from typing import TYPE_CHECKING

@@ -13,7 +13,7 @@ from loadcurve.ingest.store import (
     read_warnings,
     tidy,
 )
-from loadcurve.reading.studies import each_run
+from loadcurve.reading.folder import each_run
 
 __all__ = ["describe_study", "read_curves", "read_machine", "read_table", "read_tables", "read_warnings", "tidy"]
 

@@ -24,7 +24,22 @@ _used: dict[str, str] = {}
 
 def from_code() -> Generated:
     """Return the pages of formats, audit rules and public modules, and the schema of study files."""
-    return _known or _generate()
+    if _known:
+        return _known
+    from loadcurve.audit import all_rules
+    from loadcurve.site import formats, interface, rules
+    from loadcurve.site.laboratory import SCHEMA, schema_text
+
+    places = [
+        (f"{formats.FOLDER}/index.md", formats.pages()),
+        (f"{rules.FOLDER}/index.md", rules.pages()),
+        (f"{interface.FOLDER}/index.md", interface.pages()),
+    ]
+    pages = {SCHEMA: schema_text()}
+    pages |= {path: formats.page_markdown(tool) for tool, path in formats.pages().items()}
+    pages |= {f"{rules.FOLDER}/{name}.md": rules.page_markdown(rule) for name, rule in all_rules().items()}
+    pages |= {path: interface.page_markdown(name) for name, path in interface.pages().items()}
+    return Generated(places, pages)
 
 
 def text_of(facts: object, write: Callable[[], str]) -> str:
@@ -46,20 +61,3 @@ def remember(known: Generated | None, texts: dict[str, str]) -> None:
     _texts.clear()
     _texts.update(texts)
     _used.clear()
-
-
-def _generate() -> Generated:
-    from loadcurve.audit import all_rules
-    from loadcurve.site import formats, interface, rules
-    from loadcurve.site.laboratory import SCHEMA, schema_text
-
-    places = [
-        (f"{formats.FOLDER}/index.md", formats.pages()),
-        (f"{rules.FOLDER}/index.md", rules.pages()),
-        (f"{interface.FOLDER}/index.md", interface.pages()),
-    ]
-    pages = {SCHEMA: schema_text()}
-    pages |= {path: formats.page_markdown(tool) for tool, path in formats.pages().items()}
-    pages |= {f"{rules.FOLDER}/{name}.md": rules.page_markdown(rule) for name, rule in all_rules().items()}
-    pages |= {path: interface.page_markdown(name) for name, path in interface.pages().items()}
-    return Generated(places, pages)

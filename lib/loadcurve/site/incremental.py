@@ -7,8 +7,7 @@ import functools
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,35 +123,22 @@ def build(root: Path) -> list[str]:
     made from.  Raises `Abort` when mkdocs printed a warning; then nothing is kept of this build.
     """
     with alone("the handbook", print):
-        return _build(root)
-
-
-def _build(root: Path) -> list[str]:
-    key = digest_of_all_pages(root)
-    store = Store(root / CACHE, key)
-    known = generated.Generated(*store.site["generated"]) if store.site else None
-    generated.remember(known, store.site.get("texts", {}))
-    config = load_config(str(root / "mkdocs.yml"))
-    config.plugins.on_startup(command="build", dirty=False)
-    try:
-        with _counted_warnings() as warnings:
+        store = Store(root / CACHE, digest_of_all_pages(root))
+        known = generated.Generated(*store.site["generated"]) if store.site else None
+        generated.remember(known, store.site.get("texts", {}))
+        config = load_config(str(root / "mkdocs.yml"))
+        config.plugins.on_startup(command="build", dirty=False)
+        warnings = utils.CountHandler()
+        warnings.setLevel(logging.WARNING)
+        logging.getLogger("mkdocs").addHandler(warnings)
+        try:
             return _Build(root, config, store, warnings).run()
-    except Exception as error:
-        config.plugins.on_build_error(error=error)
-        raise
-    finally:
-        config.plugins.on_shutdown()
-
-
-@contextmanager
-def _counted_warnings() -> Iterator[utils.CountHandler]:
-    counter = utils.CountHandler()
-    counter.setLevel(logging.WARNING)
-    logging.getLogger("mkdocs").addHandler(counter)
-    try:
-        yield counter
-    finally:
-        logging.getLogger("mkdocs").removeHandler(counter)
+        except Exception as error:
+            config.plugins.on_build_error(error=error)
+            raise
+        finally:
+            logging.getLogger("mkdocs").removeHandler(warnings)
+            config.plugins.on_shutdown()
 
 
 class _Build:

@@ -21,9 +21,8 @@ _PARTS = re.compile(r"\n\n(?=\S)")
 
 @cache
 def _analysis(folder: str, objectives: str) -> Analysis:
-    if (FOLDERS / folder).is_dir():
-        return analyse(FOLDERS / folder, objectives=[objectives] if objectives else [], source=_SHOWN)
-    return analyse(paths.study_folder(folder), objectives=[objectives] if objectives else [], source=_shown(folder))
+    place = FOLDERS / folder if (FOLDERS / folder).is_dir() else paths.study_folder(folder)
+    return analyse(place, objectives=[objectives] if objectives else [], source=_shown(folder))
 
 
 def _shown(folder: str) -> str:

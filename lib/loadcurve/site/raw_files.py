@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from loadcurve.errors import printable
 from loadcurve.files import paths
-from loadcurve.files.document import read_yaml
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.files import list_files
 from loadcurve.site.inputs import digest
 from loadcurve.site.safety import literal
@@ -105,8 +105,10 @@ def facts(name: str, folder: Path) -> list[object]:
 def page_markdown(name: str, folder: Path) -> str:
     """Return the page of a folder: what it holds, its own files, and the files of each folder in it."""
     parts: dict[Path, list[Path]] = {}
-    links = {file: _link(file, published, name) for file, published in _files(folder).items()}
-    for file in links:
+    links = {}
+    for file, published in _files(folder).items():
+        link = quote(f"{Path(name).name}/{published}")
+        links[file] = f'<a href="{link}">{literal(file.name)}</a>' if published else literal(file.name)
         parts.setdefault(file.parent, []).append(file)
     own = "\n".join(f"* {links[file]}" for file in parts.pop(folder, []))
     rows = [
@@ -135,11 +137,6 @@ def _files(folder: Path) -> dict[Path, str]:
         if len(os.fsencode(PurePosixPath(below[file]).name)) > _MOST_BYTES:
             below[file] = ""
     return below
-
-
-def _link(file: Path, published: str, name: str) -> str:
-    link = quote(f"{Path(name).name}/{published}")
-    return f'<a href="{link}">{literal(file.name)}</a>' if published else literal(file.name)
 
 
 def _about(folder: Path) -> str:

@@ -62,7 +62,11 @@ def _copy_of(folder: Path) -> Path:
             copy = Path(f"{_temporary()}/{OPENED}{name}")
             shutil.rmtree(copy, ignore_errors=True)
             copy.mkdir(parents=True)
-            _extract(folder / ARCHIVE, copy)
+            for member, mode, content in _members(folder / ARCHIVE):
+                (copy / member).parent.mkdir(exist_ok=True)
+                with (copy / member).open("xb") as file:
+                    file.write(content)
+                (copy / member).chmod(mode)
             _copy_plain(folder, copy)
             _copies[name] = state, copy
         return _copies[name][1]
@@ -110,14 +114,6 @@ def _one_line(folder: Path) -> Iterator[None]:
         raise ParseError(0, "files that can be copied", str(reason), shown(folder)) from None
 
 
-def _extract(archive: Path, target: Path) -> None:
-    for name, mode, content in _members(archive):
-        (target / name).parent.mkdir(exist_ok=True)
-        with (target / name).open("xb") as file:
-            file.write(content)
-        (target / name).chmod(mode)
-
-
 def _members(archive: Path) -> Iterator[tuple[str, int, bytes]]:
     """Yield name, mode and content of each file in an archive; refuse everything that `pack` does not write."""
     left, names, folded = _MAX_BYTES, set[str](), dict[str, str]()
@@ -131,7 +127,7 @@ def _members(archive: Path) -> Iterator[tuple[str, int, bytes]]:
                 if not all(map(_is_name, (run, file))):
                     raise _refused(archive, "names such as RUN/FILE", info.name)
                 for part in (run, info.name):
-                    if folded.setdefault(_folded(part), part) != part:
+                    if folded.setdefault(unicodedata.normalize("NFC", part).casefold(), part) != part:
                         raise _refused(archive, "names that differ in more than case", part)
                 if info.name in names:
                     raise _refused(archive, "each file once", info.name)
@@ -158,10 +154,6 @@ def _read(tar: IO[bytes], size: int) -> bytes:
 
 def _is_name(part: str) -> bool:
     return bool(part) and part.isprintable() and part[0] != "." and not set(part) & {"/", "\\"}
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _refused(archive: Path, expected: str, got: str) -> ParseError:

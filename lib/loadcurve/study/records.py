@@ -22,9 +22,9 @@ from pydantic import ConfigDict, Field
 
 from loadcurve.errors import ParseError, ValueRuleError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
-from loadcurve.files.checked import built
-from loadcurve.files.document import Document, read_text, read_yaml
+from loadcurve.files.document import Document, built, read_text
 from loadcurve.files.paths import check_own_file, leads_out_of
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.study import SECTIONS, Command, Run, Study
 from loadcurve.study.archive import opened
 from loadcurve.study.run import FUNCTIONS

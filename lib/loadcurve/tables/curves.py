@@ -2,10 +2,16 @@
 
 A curve is of closed or of open loops, never of both: the column along which their load varies is another one.  The rows
 of a run's load generators are merged into one.
+
+Which resources of a curve are saturated, and whether its throughput is at a plateau, has one definition: the audit's
+rules, the verdict on the bottleneck and the report all take `SATURATED_RATIO` and `saturation_of`, so they cannot
+contradict each other about the same data.
 """
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -59,7 +65,8 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         levels = factors.pivot_table(index=[study, "run_id"], columns="factor", values="level", aggfunc="first")
         places = [place for place in levels if place.rpartition(".")[2] != over]
         # Numbers come first, because they are short; a factor that is determined by an earlier one is not named.
-        places.sort(key=lambda place: _wordiness(levels[place]))
+        words = {place: pd.to_numeric(levels[place], errors="coerce").isna().any() for place in places}
+        places.sort(key=lambda place: (words[place], levels[place].astype(str).str.len().mean()))
         at = pd.MultiIndex.from_arrays([runs["study"].fillna(""), runs["run_id"]])
         # Places come first, because the study uses these names; columns that they determine are then not named.
         known = pd.concat([known[["variant"]], levels.reindex(at)[places].set_axis(runs.index), known], axis=1)
@@ -70,8 +77,9 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         if name != over and (several or _differs(known, [*keys, over], name, runs)):
             keys.append(name)
     others = [name for name in keys if name != "variant"]
-    short = {name: name.rpartition(".")[2] for name in others}
-    parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
+    last_words = [name.rpartition(".")[2] for name in others]  # the whole place where two have the same
+    short = {name: word if last_words.count(word) == 1 else name for name, word in zip(others, last_words, strict=True)}
+    parts = [known[name].map(lambda level, n=name: f"{short[n]}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
     # dropna: a run that was planned but not recorded has no variant.
     if others and known["variant"].dropna().eq(_ONLY_VARIANT).all():
@@ -178,16 +186,6 @@ def _level(level: object) -> str:
         # All digits of a whole number: 1,048,576 and 1,048,577 bytes are two levels.
         return f"{level:.15g}" if level.is_integer() else f"{level:g}"
     return str(level)
-
-
-def _wordiness(levels: pd.Series) -> tuple[bool, float]:
-    """Return a sort key: numbers before words, then short levels before long ones."""
-    return bool(pd.to_numeric(levels, errors="coerce").isna().any()), levels.astype(str).str.len().mean()
-
-
-def _shown(short: dict[str, str], name: str) -> str:
-    """Return the last word of a place, or the whole place if two places have the same last word."""
-    return short[name] if list(short.values()).count(short[name]) == 1 else name
 
 
 def curves(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -353,3 +351,87 @@ def name_loops(runs: pd.DataFrame, factors: pd.DataFrame | None = None) -> Itera
             own = named["variant"].map(lambda name: "" if name == UNNAMED else f", {name}").astype("string")
             named = named.assign(variant=LOOPS[load] + own)
         yield load, named
+
+
+SATURATED_RATIO = 0.90
+"""Utilisation from which a resource counts as saturated.
+
+A queue at a single server whose arrivals and services are random is ten service times long there (M/M/1,
+R = S / (1 − U); E. D. Lazowska et al., "Quantitative System Performance", 1984), so a higher threshold would call a
+system free in which requests mainly wait.  A lower one would include resources with capacity for a fifth more load.
+"""
+
+PLATEAU_RISE = 0.05
+"""What a load at least twice as high must bring for throughput to count as rising: more than repeats scatter.
+
+Ten repeats of a CPU-bound server on a small virtual machine had a coefficient of variation of 5.6 to 7.7 %, so the
+mean of three repeats scatters by 4 %.
+"""
+
+# Throughput of a resource that only the requests keep busy is m / D.  D varies between loads, as with larger batches,
+# but seldom twofold.
+_UNRELATED = 2.0
+
+Kind = Literal["saturated", "other work", "plateau", "rising"]
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """What limits the throughput of one curve, as far as its resources were watched.
+
+    Its kind is ``saturated``: a resource is; ``other work``: a resource is always busy, yet throughput doubles, so
+    other work keeps it busy; ``plateau``: throughput rises no further, and no watched resource is saturated;
+    ``rising``: throughput still rises.
+    """
+
+    kind: Kind
+    resources: tuple[str, ...]  # The saturated resources, or where there are none, those with other work
+    other_work: tuple[str, ...]  # Resources that other work keeps busy
+    busy: pd.Series  # Mean utilisation over the runs of a load, by resource and load
+    throughput: pd.Series  # Mean throughput by load
+    flat_from: float  # Load from which throughput rises no further; NaN if it still rises at the highest load
+
+    @property
+    def flat(self) -> pd.Series:
+        """Throughput of the loads of the plateau; empty without one."""
+        return self.throughput[self.throughput.index >= self.flat_from]
+
+
+def saturation_of(usage: pd.DataFrame, load: str = "connections") -> Saturation:
+    """Return what limits the throughput of a curve.
+
+    Examples
+    --------
+    >>> usage = pd.DataFrame({"resource": "CPU", "connections": [1, 2, 4, 8], "throughput_rps": [100, 200, 380, 390],
+    ...                       "utilisation_ratio": [0.25, 0.5, 0.95, 0.98]})
+    >>> found = saturation_of(usage)
+    >>> found.kind, found.resources, found.flat_from
+    ('saturated', ('CPU',), 4.0)
+    """
+    busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
+    throughput = usage.groupby(load)["throughput_rps"].mean().astype(float)
+    highest = busy.groupby("resource", observed=True).max()
+    full = [str(name) for name in pd.unique(usage["resource"]) if highest[name] >= SATURATED_RATIO]
+    saturated = tuple(name for name in full if not _has_other_work(busy[name], throughput))
+    flat_from = _flat_from(throughput)
+    other_work = tuple(name for name in full if name not in saturated)
+    kind: Kind = "rising" if np.isnan(flat_from) else "plateau"
+    if full:
+        kind = "saturated" if saturated else "other work"
+    return Saturation(kind, saturated or other_work, other_work, busy, throughput, flat_from)
+
+
+def _has_other_work(busy: pd.Series, throughput: pd.Series) -> bool:
+    """Whether throughput rises over loads at which the resource is always busy: requests alone cannot do that."""
+    served = throughput[busy.index[busy >= SATURATED_RATIO]]
+    return bool(served.max() > _UNRELATED * served.min() and served.idxmax() > served.idxmin())
+
+
+def _flat_from(throughput: pd.Series) -> float:
+    """Return the best load of those at most half the highest, if the highest load brings hardly more than it."""
+    last = throughput.index.max()
+    half = throughput[throughput.index <= last / 2]
+    if len(half) and throughput[last] <= (1 + PLATEAU_RISE) * half.max():
+        level = half.max() / (1 + PLATEAU_RISE)
+        return float(half.index[half >= level].min())
+    return np.nan

@@ -13,7 +13,7 @@ changed, neither in numeric columns nor as text; Parquet and JSON hold every tex
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -146,7 +146,9 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     if isinstance(source, str) and not source.endswith(".parquet"):
         return declared.columns(source)
     if isinstance(source, pd.DataFrame):
-        return _described(source, _known(map(str, source.columns)))
+        names = set(map(str, source.columns))
+        most = max(SCHEMAS, key=lambda table: len(SCHEMAS[table].columns.keys() & names))  # the table that has most
+        return _described(source, _notes(most)[0])
     import pyarrow.parquet as pq  # with file systems of clouds, which an audit of a file does not need
 
     try:
@@ -157,12 +159,6 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         raise LoadcurveError(printable(f"{source}: expected a Parquet file, got {got}")) from None
     stored = {field.name: {k.decode(): v.decode() for k, v in (field.metadata or {}).items()} for field in schema}
     return _described(schema.empty_table().to_pandas(), stored)
-
-
-def _known(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the notes on the declared table that has most of some columns."""
-    requested = set(names)
-    return _notes(max(SCHEMAS, key=lambda table: len(SCHEMAS[table].columns.keys() & requested)))[0]
 
 
 def _described(frame: pd.DataFrame, notes: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

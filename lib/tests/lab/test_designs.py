@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from loadcurve.files import paths
-from loadcurve.files.document import read_yaml
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab import describe, list_obstacles, read_checked
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.obstacles import deployments, first_points

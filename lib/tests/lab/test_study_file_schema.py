@@ -10,7 +10,7 @@ from one_test import in_one_test
 from study_texts import HEAD, read, said
 from test_study_file_rules import RIGHT
 
-from loadcurve.files.document import read_yaml
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import schema, settings_of
 from loadcurve.lab.study_file.json_schema import keys, meaning, sections

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from loadcurve.models.capacity import summarise_bottlenecks
-from loadcurve.tables.saturation import saturation_of
+from loadcurve.tables.curves import saturation_of
 
 LOADS = np.array([1.0, 2, 4, 8, 16, 32, 64])
 

@@ -14,7 +14,7 @@ from loadcurve.analysis.reruns import (
     summarise_orphans,
 )
 from loadcurve.stats import Estimate
-from loadcurve.tables.saturation import SATURATED_RATIO
+from loadcurve.tables.curves import SATURATED_RATIO
 
 _FEWEST_RUNS = 3  # a level with fewer has no useful interval
 

@@ -1,7 +1,7 @@
 """What the rules about monitored hosts need, which command records it, and the limit that several of them share."""
 
 from loadcurve.audit.rule import Limit, Need
-from loadcurve.tables.saturation import SATURATED_RATIO
+from loadcurve.tables.curves import SATURATED_RATIO
 
 SATURATION = Limit(
     SATURATED_RATIO,

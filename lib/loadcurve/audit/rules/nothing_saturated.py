@@ -34,8 +34,7 @@ from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
 from loadcurve.audit.run_tables import Tables, all_runs, key_of
 from loadcurve.audit.utilisation import in_words, use_of_resources
 from loadcurve.tables import merge_generators
-from loadcurve.tables.curves import LOOPS, curves, name_loops
-from loadcurve.tables.saturation import PLATEAU_RISE, SATURATED_RATIO, Saturation, saturation_of
+from loadcurve.tables.curves import LOOPS, PLATEAU_RISE, SATURATED_RATIO, Saturation, curves, name_loops, saturation_of
 from loadcurve.units import format_quantity
 
 _FEWEST = 3  # loads: with two, nothing distinguishes a plateau from scatter

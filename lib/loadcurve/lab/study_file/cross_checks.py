@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loadcurve.errors import LabError, ParseError, ValueRuleError
-from loadcurve.files.checked import PlacedError
-from loadcurve.files.document import Document, Place
+from loadcurve.files.document import Document, Place, PlacedError
 from loadcurve.lab.balancers import BALANCERS
 from loadcurve.lab.balancers.ipvs import IpvsSection
 from loadcurve.lab.faults import FAULTS

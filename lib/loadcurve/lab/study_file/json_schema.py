@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from loadcurve.files.checked import SWITCHES
+from loadcurve.files.document import SWITCHES
 from loadcurve.lab.study_file.study_file import StudyFile
 from loadcurve.study import Study
 from loadcurve.study.section import Choice, Range

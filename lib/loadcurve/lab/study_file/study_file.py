@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
-from loadcurve.files.checked import PlacedError, built
-from loadcurve.files.document import Document, read_yaml
+from loadcurve.files.document import Document, PlacedError, built
 from loadcurve.files.paths import check_own_file
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together, point_faults
 from loadcurve.lab.study_file.sections import Sections

@@ -36,8 +36,7 @@ import scipy
 from loadcurve.errors import ValueRuleError, check_columns
 from loadcurve.stats.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.stats.mean import find_mean
-from loadcurve.tables.curves import check_points
-from loadcurve.tables.saturation import SATURATED_RATIO
+from loadcurve.tables.curves import SATURATED_RATIO, check_points
 
 Interval = tuple[float, float, float]
 UNKNOWN: Interval = (np.nan, np.nan, np.nan)

@@ -27,7 +27,7 @@ from loadcurve.errors import check_columns
 from loadcurve.models.capacity.bottleneck import Interval, overlap, summarise_demands
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
-from loadcurve.tables.saturation import SATURATED_RATIO, Saturation, saturation_of
+from loadcurve.tables.curves import SATURATED_RATIO, Saturation, saturation_of
 from loadcurve.units import format_quantity
 
 

@@ -96,3 +96,6 @@ SAMPLE = {
     "elapsed_s": number("Time since the start of the run's load generator; negative before the start."),
 }
 """Columns of every row from a collector's sample."""
+
+RESPONSES = {f"responses_{n}xx": count(f"Responses with a status of {n}00 to {n}99.") for n in range(1, 6)}
+"""Columns of the responses in each class of statuses."""

@@ -215,17 +215,6 @@ EVENTS = Table(
     description="Events of the machine and comments between the samples (LINUX RESTART, COM).",
 )
 
-SETTINGS = Table(
-    {
-        **SAMPLE,
-        "tool": name("sysctl or proc; loadcurve for what run.json recorded."),
-        "process": name("generator or server, if the setting is known to be of this process; missing otherwise."),
-        "setting": name("Name as the kernel prints it: net.ipv4.ip_local_port_range, Max open files (the soft limit)."),
-        "value": name("Value as printed: a number, several numbers, a word."),
-    },
-    description="Settings of kernels and limits of processes (sysctl, /proc/PID/limits, run.json): one row for each.",
-)
-
 HOSTS = Table(
     {
         **RUN,
@@ -238,4 +227,15 @@ HOSTS = Table(
         "cpus": count("Processors."),
     },
     description="Machines named in the headings of sar, mpstat, pidstat and iostat.",
+)
+
+SETTINGS = Table(
+    {
+        **SAMPLE,
+        "tool": name("sysctl or proc; loadcurve for what run.json recorded."),
+        "process": name("generator or server, if the setting is known to be of this process; missing otherwise."),
+        "setting": name("Name as the kernel prints it: net.ipv4.ip_local_port_range, Max open files (the soft limit)."),
+        "value": name("Value as printed: a number, several numbers, a word."),
+    },
+    description="Settings of kernels and limits of processes (sysctl, /proc/PID/limits, run.json): one row for each.",
 )

@@ -1,6 +1,18 @@
-"""Tables of load generators, `runs`, `factors`, `latency`, …; of the audit and the models: `findings`, `fits`."""
+"""Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`, `labels`."""
 
-from loadcurve.tables.schemas.declare import GENERATOR, RUN, Table, at_least_0, count, name, number, ratio, time, truth
+from loadcurve.tables.schemas.declare import (
+    GENERATOR,
+    RESPONSES,
+    RUN,
+    Table,
+    at_least_0,
+    count,
+    name,
+    number,
+    ratio,
+    time,
+    truth,
+)
 
 RUNS = Table(
     {
@@ -64,11 +76,7 @@ RUNS = Table(
         "errors_length": count("Responses whose length differs from the first one's (ab)."),
         "errors_exception": count("Exceptions of the poll loop (ab), each in addition to an error while reading."),
         "errors_other": count("Errors that belong to none of the tool's other classes."),
-        "responses_1xx": count("Responses with a status of 100 to 199."),
-        "responses_2xx": count("Responses with a status of 200 to 299."),
-        "responses_3xx": count("Responses with a status of 300 to 399."),
-        "responses_4xx": count("Responses with a status of 400 to 499."),
-        "responses_5xx": count("Responses with a status of 500 to 599."),
+        **RESPONSES,
         "percentile_estimator": name("Method by which the tool computes its percentiles."),
         "latency_corrected": truth("Whether the tool corrects response times for coordinated omission."),
         "latency_usable": truth(
@@ -184,39 +192,4 @@ LABELS = Table(
         "latency_max_s": at_least_0("Largest response time."),
     },
     description="Results by name of the request (JMeter, Gatling, Locust), one row for each name.",
-)
-
-
-FINDINGS = Table(
-    {
-        "study": name("Study the finding is about; missing outside a study."),
-        "run_id": name("Run the finding is about; missing if the finding is about all runs together."),
-        "source": name("Raw file the finding is about; it identifies a run without a record."),
-        "rule": name("Audit rule; each has a page in the handbook.", required=True),
-        "severity": name("ok, warning, error, unchecked or ignored.", required=True),
-        "observed": number("What the rule measured, in the rule's own unit."),
-        "expected": number("Expected value of the measurement."),
-        "evidence": name("The numbers in a sentence."),
-        "meaning": name("What the finding means for the measurement; missing if nothing is wrong."),
-        "advice": name("What to do next; empty if nothing is wrong."),
-    },
-    description="Findings of the audit for each run; only checks that could run give a verdict.",
-)
-
-FITS = Table(
-    {
-        "study": name("Study the data come from; missing outside a study."),
-        "variant": name("Variant of the system under test."),
-        "law": name("Model, such as usl.", required=True),
-        "parameter": name("Parameter or derived quantity.", required=True),
-        "value": number("Estimate."),
-        "lo": number("Lower end of the interval."),
-        "hi": number("Upper end of the interval."),
-        "level_ratio": ratio("Confidence level of the interval."),
-        "method": name("Method by which the interval was computed."),
-        "points": count("Points the fit used."),
-        "r_squared": number("Share of the variance the fit explains; negative if the fit is worse than the mean."),
-        "warnings": name("Reasons to trust the fit less, separated by semicolons."),
-    },
-    description="Parameters of fitted laws with their intervals.",
 )

@@ -1,6 +1,6 @@
 """Tables of sockets, balancers and servers: `sockets`, `connections`, `flows`, `balancer`, `server`."""
 
-from loadcurve.tables.schemas.declare import SAMPLE, Table, at_least_0, count, name, ratio, truth
+from loadcurve.tables.schemas.declare import RESPONSES, SAMPLE, Table, at_least_0, count, name, ratio, truth
 
 SOCKETS = Table(
     {
@@ -179,11 +179,7 @@ BALANCER = Table(
         "errors_request": count("Requests that failed."),
         "retries": count("Retries."),
         "redispatches": count("Requests sent to another server after a failure."),
-        "responses_1xx": count("Responses with a status of 100 to 199."),
-        "responses_2xx": count("Responses with a status of 200 to 299."),
-        "responses_3xx": count("Responses with a status of 300 to 399."),
-        "responses_4xx": count("Responses with a status of 400 to 499."),
-        "responses_5xx": count("Responses with a status of 500 to 599."),
+        **RESPONSES,
         "latency_mean_s": at_least_0("Mean total time of the last requests."),
         "other": name("Other fields of the line, exactly as printed."),
     },
