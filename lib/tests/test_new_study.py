@@ -2,11 +2,13 @@
 
 import pytest
 
+from loadcurve.analysis.objective import parse_objective
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
 from loadcurve.launching.studies import list_studies, parse_levels, study_text
+from loadcurve.launching.studies import test_text as text_of_test
 
 
 @pytest.fixture
@@ -81,3 +83,33 @@ def test_a_wrong_file_is_listed_with_its_fault(checkout):
     (checkout / "data/studies/broken/study.yml").write_text("study: broken\nquestion: 7\n")
     row = list_studies().set_index("study").loc["broken"]
     assert row["state"] == "wrong" and "study.yml:2" in row["question"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "installed", "tool", "factor", "goal"),
+    [
+        ("", {"ab", "wrk", "oha"}, "wrk", None, {}),
+        ("p99=50ms", {"wrk", "oha"}, "oha", "rate_rps", {"latency_s": 0.05, "quantile": 0.99}),
+        ("p99.9=2s", {"ab"}, "ab", "connections", {"latency_s": 2, "quantile": 0.999}),
+        ("errors=1%", {"wrk"}, "wrk", "connections", {"failed_ratio": 0.01}),
+    ],
+)
+def test_a_test_of_a_url_searches_the_rate_where_a_tool_can_hold_one(
+    tmp_path, objective, installed, tool, factor, goal
+):
+    goal_of = parse_objective(objective) if objective else None
+    (tmp_path / "t").mkdir()
+    text = text_of_test("t", "http://127.0.0.1:8080/a?id=5", goal_of, installed.__contains__, 10)
+    (tmp_path / "t/study.yml").write_text(text, "utf-8")
+    study = read_checked(tmp_path / "t")
+    assert (study.load["tool"], (study.search or {}).get("factor"), study.objective) == (tool, factor, goal)
+    assert bool(study.factors) is not bool(study.search)
+
+
+def test_a_test_of_a_url_is_a_study_of_its_own(called, checkout):
+    for number in (1, 2):
+        code, _, said = called("test", "http://127.0.0.1:9/", "--busy", "--objective", "p99=50ms")
+        assert code == 1 and "target must answer" in said and "http://127.0.0.1:9/" in said
+        assert read_checked(checkout / f"data/studies/test_127_0_0_1_9_{number}").objective["latency_s"] == 0.05
+    code, _, said = called("test", "http://127.0.0.1:9/", "--objective", "mean=5ms")
+    assert code == 1 and "objective must be a percentile such as p99=50ms" in said

@@ -45,6 +45,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "new": studies.new,
     "list": studies.list_,
     "show": studies.show,
+    "test": launching.test,
     "launch": launching.launch,
     "doctor": launching.doctor,
     "ingest": ingestion.ingest,

@@ -26,6 +26,12 @@ Repeats = Annotated[
     int | None, number("--repeats", 1, 10_000, whole=True, help="Repeats of each point, instead of the study's value.")
 ]
 
+Public = Annotated[bool, typer.Option("--public", help="Allow load on public addresses that the study names.")]
+Busy = Annotated[
+    bool,
+    typer.Option("--busy", help="Launch beside other processes; else wait for them, and repeat runs they disturb."),
+]
+
 lab = typer.Typer(no_args_is_help=True, help="Print the schema of study.yml; remove what a killed launch left.")
 
 
@@ -37,13 +43,8 @@ def launch(
     plan: Annotated[
         bool, typer.Option("--plan", help="Print the commands of each run and the total duration; start nothing.")
     ] = False,
-    public: Annotated[
-        bool, typer.Option("--public", help="Allow load on public addresses that the study names.")
-    ] = False,
-    busy: Annotated[
-        bool,
-        typer.Option("--busy", help="Launch beside other processes; else wait for them, and repeat runs they disturb."),
-    ] = False,
+    public: Public = False,
+    busy: Busy = False,
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
@@ -89,6 +90,37 @@ def launch(
         typer.echo(f"not packed: {error}", err=True)
     if not passed:
         raise typer.Exit(1)
+
+
+def test(
+    url: Annotated[str, typer.Argument(help="URL of the server to load; it runs already.")],
+    objective: Annotated[str | None, typer.Option(help="What a load has to keep, such as p99=50ms.")] = None,
+    seconds: Annotated[int, number("--seconds", 1, 3600, whole=True, help="Duration of each run.")] = 10,
+    name: Annotated[str | None, typer.Option(help="Name of the study; by default from the URL.")] = None,
+    public: Public = False,
+    busy: Busy = False,
+) -> None:
+    """Load a server that runs, and answer: its curve over connections, or its capacity under an objective.
+
+    Writes a study.yml as `loadcurve new` does and launches it.  With an objective, the load is an open loop if oha, k6
+    or wrk2 is installed: the highest rate that keeps the objective is searched.
+
+    Example: loadcurve test http://127.0.0.1:8080/ --objective p99=50ms
+    """
+    import re
+
+    from loadcurve.analysis.objective import parse_objective
+    from loadcurve.cli.studies import folder_of_new, write_new
+    from loadcurve.lab.hosts.tools import which
+    from loadcurve.launching.studies import test_text
+
+    goal = parse_objective(objective) if objective else None
+    stem, number = "test_" + re.sub(r"[^a-z0-9]+", "_", url.partition("://")[2].lower()).strip("_")[:40], 1
+    while not name and folder_of_new(f"{stem}_{number}").exists():
+        number += 1
+    name = name or f"{stem}_{number}"
+    write_new(folder_of_new(name), test_text(name, url, goal, lambda tool: which(tool) is not None, seconds))
+    launch(name, public=public, busy=busy)
 
 
 def _print_plan(study: "Study", public: bool) -> None:

@@ -50,29 +50,25 @@ def new(
         seconds=seconds or 10,
         repeats=repeats or 3,
     )
-    folder = _folder_of_new(name)
-    _check_study(name, text)
-    folder.mkdir(parents=True)
-    write_text(folder / "study.yml", text)
-    written = paths.shown(folder / "study.yml")
+    written = write_new(folder_of_new(name), text)
     typer.echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
 
 
-def _folder_of_new(name: str) -> Path:
-    """Return where a new study of this name goes; raise if there is one."""
+def folder_of_new(name: str) -> Path:
+    """Return the folder of a study of this name."""
     try:
-        folder = paths.studies() / name
+        return paths.studies() / name
     except LoadcurveError:  # outside a checkout, the working directory becomes the place of studies
-        folder = Path("data") / "studies" / name
-    if folder.exists():
-        raise LoadcurveError(f"{folder}: expected no study of this name yet, got one: choose another name or edit it")
-    return folder
+        return Path("data") / "studies" / name
 
 
-def _check_study(name: str, text: str) -> None:
-    """Raise for a study.yml that cannot run, before anything of it is written."""
+def write_new(folder: Path, text: str) -> str:
+    """Write the study.yml of a new study, and return its path; raise if there is one, or if this one cannot run."""
     from loadcurve.lab.study_file import read_checked
 
+    if folder.exists():
+        raise LoadcurveError(f"{folder}: expected no study of this name yet, got one: choose another name or edit it")
+    name = folder.name
     with temporary_folder() as draft:
         file = draft / name / "study.yml"
         file.parent.mkdir()
@@ -81,6 +77,9 @@ def _check_study(name: str, text: str) -> None:
             read_checked(file)
         except LoadcurveError as error:
             raise LoadcurveError(str(error).replace(str(file), f"{name}/study.yml")) from None
+    folder.mkdir(parents=True)
+    write_text(folder / "study.yml", text)
+    return paths.shown(folder / "study.yml")
 
 
 def list_() -> None:

@@ -269,14 +269,14 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
 
 
 def objectives_of(study: Study) -> list[str]:
-    """Return what `study.yml` asks of a load, as `loadcurve analyse --objective` takes it; a search answers by itself.
+    """Return what `study.yml` asks of a load, as `loadcurve analyse --objective` takes it.
 
     Examples
     --------
     >>> objectives_of(Study("shop", "How many?", objective={"latency_s": 0.05}))
     ['p99=50ms', 'errors=0%']
     """
-    own = {} if study.search else study.objective
+    own = study.objective
     latency_s, failed_ratio = own.get("latency_s"), own.get("failed_ratio")
     texts = [f"p{100 * own.get('quantile', 0.99):.10g}={1000 * latency_s:.10g}ms"] if latency_s is not None else []
     return [*texts, f"errors={100 * (failed_ratio or 0):.10g}%"] if own else []

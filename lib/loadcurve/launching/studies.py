@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.files import paths
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import read_checked, settings_of
+from loadcurve.models.capacity import Objective
 from loadcurve.study.records import read_run, run_folders
 from loadcurve.units import parse_number
 
@@ -79,22 +81,16 @@ def study_text(
     """
     if not _NAME.fullmatch(name):
         raise LoadcurveError(f"name must be lower case letters, digits and underscores, got {name!r}")
-    if url and not re.fullmatch(r"https?://[^\s\"'\\]+", url):
-        raise LoadcurveError(f"url must begin with http:// or https:// and have no blanks, got {url!r}")
     levels = parse_levels(rates or connections)
     if rates and len(parse_levels(connections)) > 1:
         raise LoadcurveError(f"connections must be one level where rates vary, such as 64, got {connections!r}")
-    host = re.sub(r"^https?://(?:[^/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", url)
-    plain = all(re.fullmatch(r"[\w./:-]*[\w/]", text) for text in (url or "/", tool))
-    quoted = str if plain else json.dumps  # a URL may have {, a comma or a last :
-    local = host in ("localhost", "127.0.0.1", "[::1]", "")
-    allowed = "" if local else f"allow_targets: [{quoted(host)}]   # load may go to this host\n"
+    quoted = str if re.fullmatch(r"[\w./:-]*[\w/]", url or "/") else json.dumps
     question = f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?"
     return _TEXT.format(
         name=name,
         question=quoted(question),
-        server=_OWN_SERVER.format(url=quoted(url), allowed=allowed) if url else _NGINX,
-        tool=quoted(tool),
+        server=_server(url) if url else _NGINX,
+        tool=tool if re.fullmatch(r"\w+", tool) else json.dumps(tool),
         fixed=f", connections: {parse_levels(connections)[0]}" if rates else "",
         factor="rate_rps" if rates else "connections",
         levels=levels,
@@ -102,6 +98,79 @@ def study_text(
         repeats=repeats,
         warm_up=2,
     )
+
+
+_TEST = """\
+# {name}: made by `loadcurve test`.  `loadcurve launch {name}` goes on with it.
+study: {name}
+question: {question}
+
+{server}
+load: {{tool: {tool}, duration_s: {seconds}{fixed}}}
+{levels}
+warm_up_s: 2
+monitors: {{sar: 1, ss_summary: 1}}
+"""
+_SWEEP = "factors: {{connections: {levels}}}\nrepeats: 3\nseed: 1\n"
+_SEARCH = """\
+objective: {{{objective}}}
+search:
+  factor: {factor}
+  capacity: {{lowest: {lowest}, highest: {highest}, width_ratio: 0.1, initial_s: 3, final_s: {seconds}, most_trials: 20}}
+"""
+_RATE_TOOLS = ("oha", "k6", "wrk2")  # they print percentiles at a rate; h2load prints none
+_CLOSED_TOOLS = ("wrk", "oha", "hey", "ab")
+_RANGES = {"rate_rps": (16, 1_000_000), "connections": (1, 4096)}
+
+
+def test_text(name: str, url: str, objective: Objective | None, installed: Callable[[str], bool], seconds: int) -> str:
+    """Return the text of a study.yml that answers for a server that runs: its curve, or its capacity.
+
+    With an objective, an open loop searches the highest rate that keeps it; where no generator with a rate is
+    installed, a closed loop searches the highest number of connections.
+    """
+    tools = [tool for tool in (*(_RATE_TOOLS if objective else ()), *_CLOSED_TOOLS) if installed(tool)]
+    if not tools:
+        raise LoadcurveError(f"a test needs one of {', '.join(_CLOSED_TOOLS)}, got none: apt-get install wrk")
+    factor = "rate_rps" if tools[0] in _RATE_TOOLS and objective else "connections"
+    levels = _SWEEP.format(levels=parse_levels("1..256"))
+    if objective:
+        keys = {"failed_ratio": objective.maximum} if objective.column == "error_ratio" else _latency_keys(objective)
+        goal = ", ".join(f"{key}: {value:.10g}" for key, value in keys.items())
+        lowest, highest = _RANGES[factor]
+        levels = _SEARCH.format(
+            objective=goal, factor=factor, lowest=lowest, highest=highest, seconds=seconds, trials=20
+        )
+    fixed = ", connections: 256" if factor == "rate_rps" else ""
+    question = f"What does {url} serve{f' with {objective}' if objective else ''}?"
+    server = _server(url)
+    return _TEST.format(
+        name=name,
+        question=json.dumps(question),
+        server=server,
+        tool=tools[0],
+        seconds=seconds,
+        fixed=fixed,
+        levels=levels,
+    )
+
+
+def _latency_keys(objective: Objective) -> dict[str, float]:
+    found = re.fullmatch(r"latency_p(\d+(?:_\d+)?)_s", objective.column)
+    if not found:
+        raise LoadcurveError(f"objective must be a percentile such as p99=50ms, or errors=1%, got {objective}")
+    return {"latency_s": objective.maximum, "quantile": float(found[1].replace("_", ".")) / 100}
+
+
+def _server(url: str) -> str:
+    """Return the section `server` of one that runs, and where the load may go."""
+    if not re.fullmatch(r"https?://[^\s\"'\\]+", url):
+        raise LoadcurveError(f"url must begin with http:// or https:// and have no blanks, got {url!r}")
+    host = re.sub(r"^https?://(?:[^/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", url)
+    quoted = str if re.fullmatch(r"[\w./:-]*[\w/]", url) else json.dumps  # a URL may have {, a comma or a last :
+    local = host in ("localhost", "127.0.0.1", "[::1]", "")
+    allowed = "" if local else f"allow_targets: [{quoted(host)}]   # load may go to this host\n"
+    return _OWN_SERVER.format(url=quoted(url), allowed=allowed)
 
 
 COLUMNS = ["study", "state", "finished", "planned", "bytes", "last", "question"]
