@@ -4,8 +4,8 @@ import pytest
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.yaml_document import parse_yaml
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
+from loadcurve.lab.tools.generators import GENERATORS
 from loadcurve.launching.new_study import parse_levels, study_text
 from loadcurve.launching.overview import list_studies
 

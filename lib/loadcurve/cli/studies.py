@@ -28,7 +28,7 @@ def new(
     """
     from loadcurve.files import paths
     from loadcurve.files.atomic import write_text
-    from loadcurve.lab.generators import GENERATORS
+    from loadcurve.lab.tools.generators import GENERATORS
     from loadcurve.launching.new_study import study_text
 
     if sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None:

@@ -11,7 +11,7 @@ from launched_runs import launched
 
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
-from loadcurve.lab.run import drain
+from loadcurve.lab.run import readiness as drain
 from loadcurve.lab.run.in_flight import count_tcp, count_unix
 
 # Each request takes the only worker of a server so long, whatever the machine; what a warm-up leaves, or another run,

@@ -9,7 +9,7 @@ import pytest
 from events import wait_until
 
 from loadcurve.lab.hosts.network import clean
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 

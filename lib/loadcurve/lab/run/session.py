@@ -8,32 +8,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loadcurve.errors import LabError
-from loadcurve.lab import monitors
-from loadcurve.lab.balancers.load import loaded
-from loadcurve.lab.deployment import Deployment
-from loadcurve.lab.deployment.host_slot import processors
-from loadcurve.lab.deployment.loads import Loader
-from loadcurve.lab.deployment.warm_up import warm_ups
-from loadcurve.lab.faults import Event, Fault, injected, why_not
-from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.network.commands import Invocation
+from loadcurve.lab.hosts.network.conditions import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.tools import Tool, version, version_in
 from loadcurve.lab.known_tools import tool_named
-from loadcurve.lab.run import drain
+from loadcurve.lab.run.deployment import Deployment, Loader, processors, warm_ups
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import (
     LEAD_LOCAL_S,
     LEAD_REMOTE_S,
     check_port_free,
     last_line,
+    limit_s,
     wait_for_samples,
+    wait_until_idle,
     wait_until_ready,
 )
 from loadcurve.lab.run.record import Record, tool_on_host
-from loadcurve.lab.servers.service import Service, packed
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.tools import monitors
+from loadcurve.lab.tools.balancers.kernel import loaded
+from loadcurve.lab.tools.faults import Event, Fault, injected, why_not
+from loadcurve.lab.tools.generators import common_instant_ns, start_at
+from loadcurve.lab.tools.servers.server import Service, packed
 from loadcurve.runtime.signals import pause
 from loadcurve.study import Command
 
@@ -90,7 +88,7 @@ class RunSession:
         probed: list[object] = [service for _, service in self.deployment.services if service.url]
         probed += [self.deployment.balanced] if self.deployment.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
-        loading_s += drain.limit_s(self.settings) if self.warm_up_s else 0.0
+        loading_s += limit_s(self.settings) if self.warm_up_s else 0.0
         return float(math.ceil(loading_s + len(probed) * self.settings.server.work_s + _OVERHEAD_S))
 
     def start_servers(self) -> None:
@@ -188,7 +186,7 @@ class RunSession:
         elif self.settings.server.url is None:
             return
         begun = time.monotonic()
-        for late in drain.wait_until_idle(self.settings, self.deployment, self.environment):
+        for late in wait_until_idle(self.settings, self.deployment, self.environment):
             self.record.warnings.append(f"before the load, {late}: the measured load shares the server with them")
         if self.warm_up_s:
             what = f"idle {time.monotonic() - begun:.2f} s after the warm-up"

@@ -12,10 +12,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, HostSettings
-from loadcurve.lab.hosts.network.named_topologies import BLOCKS, TOPOLOGIES
-from loadcurve.lab.hosts.network.topology import Topology
-from loadcurve.lab.hosts.ssh.address import parse_url
-from loadcurve.lab.servers.settings import check_address
+from loadcurve.lab.hosts.network.topology import BLOCKS, TOPOLOGIES, Topology
+from loadcurve.lab.hosts.ssh.connection import parse_url
+from loadcurve.lab.tools.servers.settings import check_address
 from loadcurve.study.section import Check, Range, Section, broken_by
 
 # As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role.

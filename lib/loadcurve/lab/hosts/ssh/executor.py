@@ -17,9 +17,7 @@ from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import INTERRUPTED, Started, ends, guarded, now
-from loadcurve.lab.hosts.ssh.connection import Connection, end
-from loadcurve.lab.hosts.ssh.messages import last_line
-from loadcurve.lab.hosts.ssh.reader import Reader
+from loadcurve.lab.hosts.ssh.connection import Connection, Reader, end, last_line
 from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.study import Command
 
