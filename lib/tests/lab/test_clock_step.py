@@ -36,7 +36,7 @@ LAUNCH = """
 import select, sys, time
 from pathlib import Path
 from loadcurve.lab import launch
-from loadcurve.lab.generators import barrier
+from loadcurve.lab.tools.generators import generator as barrier
 from loadcurve.study.records import read_study
 time.sleep = lambda duration_s: select.select([], [], [], duration_s)
 barrier._AT = "import select" + chr(10) + barrier._AT.replace("time.sleep(", "select.select([], [], [], ")

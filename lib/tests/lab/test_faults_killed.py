@@ -17,7 +17,7 @@ LAUNCHER = """
 import subprocess, sys, time
 from pathlib import Path
 import psutil
-from loadcurve.lab.faults import drop_syn, injected, narrow_ports, stop_server
+from loadcurve.lab.tools.faults import drop_syn, injected, narrow_ports, stop_server
 from loadcurve.lab.hosts.network import Ledger, build
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.process import guarded

@@ -165,26 +165,8 @@ def why_not(limits: Limits) -> str:
 def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.executable) -> Iterator[Prefix]:
     """Limit the commands of a host for as long as the context lasts; at its end kill all processes in the group.
 
-    Parameters
-    ----------
-    limits : Limits
-        The limits.
-    ledger : Ledger
-        Records its control group.
-    name : str
-        Of the host: a letter, then up to 31 letters, digits and ``-``.  The file that it needs is ``NAME.enter.py``.
-    python : str
-        Interpreter that enters the group.
-
-    Yields
-    ------
-    Prefix
-        The prefix before the host's own.
-
-    Raises
-    ------
-    LabError
-        When this machine cannot apply the limits, see `why_not`.
+    The file that it needs is ``NAME.enter.py``; `name` is a letter, then up to 31 letters, digits and ``-``.  Yields
+    the prefix before the host's own.  Raises LabError when this machine cannot apply the limits, see `why_not`.
     """
     check_stem(name)
     if reason := why_not(limits):
@@ -216,11 +198,8 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
 def throttling(prefix: Prefix) -> dict[str, float]:
     """Return how far the quota has limited the commands, for `run.json`; empty without a quota.
 
-    Returns
-    -------
-    dict of str to float
-        ``periods``: periods in which a command was runnable; ``throttled``: those in which the quota was used up;
-        ``throttled_s``: time for which commands were throttled, summed over processors, in s.
+    ``periods``: periods in which a command was runnable; ``throttled``: those in which the quota was used up;
+    ``throttled_s``: time for which commands were throttled, summed over processors, in s.
     """
     if not prefix.group:
         return {}

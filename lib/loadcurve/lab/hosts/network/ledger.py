@@ -213,10 +213,7 @@ _TOOLS_END_S = 15.0
 class Ledger:
     """The resources of a launch; leaving the context removes all of them.
 
-    Parameters
-    ----------
-    folder : pathlib.Path, optional
-        Folder of the file; the user's runtime folder by default.
+    Its file is in `folder`, by default the user's runtime folder.
     """
 
     def __init__(self, folder: Path | None = None):
@@ -286,15 +283,8 @@ def _remove_completely(resources: Sequence[Resource], lock: int) -> None:
 def clean(folder: Path | None = None) -> tuple[str, ...]:
     """Remove the resources left by launches that have ended, and nothing else.
 
-    Parameters
-    ----------
-    folder : pathlib.Path, optional
-        Folder of the ledgers; the user's runtime folder by default.
-
-    Returns
-    -------
-    tuple of str
-        A sentence for each resource that was removed, and for each ledger that could not be removed.
+    Ledgers are in `folder`, by default the user's runtime folder.  Returns a sentence for each resource that was
+    removed, and for each ledger that could not be removed.
     """
     messages: list[str] = []
     for path in sorted(runtime_folder(folder).glob("*.ledger")):

@@ -76,13 +76,9 @@ _OFFLOADS = {
 def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
     """Return interfaces, routes and settings of each host.
 
-    Returns
-    -------
-    dict of str to dict
-        By host: ``interfaces`` (name → ``kind``, ``addresses``, ``mtu``, ``qdiscs``, ``offloads``; the kind of a
-        virtual device is veth, tun or bridge, otherwise empty), ``routes`` (as ip(8) writes them, with ``congctl``
-        where a route has its own congestion control) and ``sysctls`` (name → value; those that the kernel hides are
-        left out).
+    By host: ``interfaces`` (name → ``kind``, ``addresses``, ``mtu``, ``qdiscs``, ``offloads``; the kind of a virtual
+    device is veth, tun or bridge, otherwise empty), ``routes`` (as ip(8) writes them, with ``congctl`` where a route
+    has its own congestion control) and ``sysctls`` (name → value; those that the kernel hides are left out).
     """
     invocations = [
         Invocation(host.argv(command))
@@ -179,28 +175,10 @@ def build(
 ) -> Iterator[dict[str, Host]]:
     """Build a topology, and remove it at the end with every process in it.
 
-    Parameters
-    ----------
-    topology : Topology
-        Topology to build; `loopback` needs no setup.
-    ledger : Ledger
-        Records each resource before it is created.
-    links : mapping of str to LinkConditions, optional
-        Conditions by name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
-    hosts : mapping of str to HostSettings, optional
-        Settings by name of a host.
-    setup_log : SetupLog, optional
-        Records the commands.
-
-    Yields
-    ------
-    dict of str to Host
-        Hosts by name; only ``local`` for `loopback`.
-
-    Raises
-    ------
-    LabError
-        When a name is not in the topology, the machine cannot build the topology, or a delay line ended early.
+    `ledger` records each resource before it is created, `setup_log` the commands; `loopback` needs no setup and has
+    only the host ``local``.  `links` has conditions by name of a host (all its links), of one link, such as
+    ``LB.back``, or of a network (all its links).  Raises LabError when a name is not in the topology, the machine
+    cannot build the topology, or a delay line ended early.
     """
     conditions = resolve(topology, links or {})
     settings = {node.name: HostSettings() for node in topology.nodes}

@@ -60,11 +60,8 @@ class Address:
 def parse_url(url: str) -> Address:
     """Return the address in an ``ssh://`` URL.
 
-    Raises
-    ------
-    ValueRuleError
-        When the URL has another scheme, when the user or the host contains characters other than letters, digits and
-        ``. _ -`` or begins with ``-``, or when the port is not within 1–65535.
+    Raises ValueRuleError when the URL has another scheme, when the user or the host contains characters other than
+    letters, digits and ``. _ -`` or begins with ``-``, or when the port is not within 1–65535.
 
     Examples
     --------
@@ -346,23 +343,12 @@ def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...
     """Log in to a host for the duration of the context.
 
     Call it in a thread that outlives the connection: the ssh processes end with the thread that started them.
+    `options` are further arguments of ssh, such as ``-F FILE``.  Never pass arguments from a study: some options run
+    commands.  `prefix` comes before ssh, such as ``ip netns exec NAME``.
 
-    Parameters
-    ----------
-    url : str
-        ``ssh://USER@HOST[:PORT]``.
-    options : tuple of str
-        Further arguments of ssh, such as ``-F FILE``.  Never pass arguments from a study: some options run commands.
-    prefix : tuple of str
-        Words placed before ssh in its argv, such as ``ip netns exec NAME``.
-
-    Raises
-    ------
-    ValueRuleError
-        When the URL does not have that form.
-    LabError
-        When ssh is not installed on this machine, when the host cannot be reached, has an unknown or changed key,
-        refuses the user, or has no python3.  The message is one line and quotes the last line that ssh printed.
+    Raises ValueRuleError when the URL is not ``ssh://USER@HOST[:PORT]``, and LabError when ssh is not installed on this
+    machine, when the host cannot be reached, has an unknown or changed key, refuses the user, or has no python3.  The
+    message is one line and quotes the last line that ssh printed.
     """
     address = parse_url(url)
     if which("ssh") is None:

@@ -1,7 +1,7 @@
 """The three searches: a capacity, a mean with a narrow interval, and a size from which on the wire is saturated.
 
 Test 1 of the report "Nginx 万兆网络环境测试" goes down from 10,000 bytes in steps of 1,000 until bandwidth and
-request rate are both highest.  `SaturatingSize` finds the same size by bisection, starting at the largest size.  The limit
+request rate are both highest.  `SaturatingSize` finds the same size by bisection, from the largest size on.  The limit
 is the known rate of the link; where no rate is known, it is the bandwidth at the largest size.
 """
 

@@ -109,10 +109,7 @@ class FunctionTest:
 def function_test(section: FunctionsSection) -> FunctionTest:
     """Return the test of a balancer's functions.
 
-    Parameters
-    ----------
-    section : FunctionsSection
-        Its balancer must not be empty.
+    Its balancer must not be empty.
 
     Examples
     --------

@@ -57,18 +57,8 @@ def ipvs_rules(
 
     They replace everything that IPVS has in the host's namespace, and `Rules.remove` removes all of it, so use them
     only in namespaces that the laboratory made.  The kernel updates its counters every 2 s: read them 2 s later.  A
-    server that is loaded again within a minute keeps its old counters: take differences.
-
-    Parameters
-    ----------
-    section : IpvsSection
-        Scheduler, forwarding and weights.
-    listens : tuple of Endpoint
-        1–10000 services; under direct routing at the servers' only port.
-    servers : tuple of Endpoint
-        1–256, for all services.
-    name : str
-        Name of the rules.
+    server that is loaded again within a minute keeps its old counters: take differences.  There are 1–10000 services
+    (`listens`), under direct routing at the servers' only port, and 1–256 servers for all of them.
 
     Examples
     --------
@@ -107,11 +97,6 @@ def ipvs_rules(
 
 def direct_routing_argvs(address: str) -> tuple[tuple[str, ...], ...]:
     """Return the commands with which a server responds from the balancer's address without announcing it by ARP.
-
-    Parameters
-    ----------
-    address : str
-        The balancer's.
 
     Examples
     --------
@@ -211,19 +196,8 @@ def nft_rules(
     """Return the rules that pass connections to some services of the balancer's host on to servers.
 
     Each server has a chain with a counter, which counts connections: a chain of type nat sees their first packets.
-
-    Parameters
-    ----------
-    section : NftSection
-        Scheduler and lookup.
-    listens : tuple of Endpoint
-        1–10000 services.
-    servers : tuple of Endpoint
-        1–256, for all services.
-    seed : int
-        Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`.
-    name : str
-        Name of the rules; their table has it in small letters, with ``_`` for ``-``.
+    There are 1–10000 services (`listens`), and 1–256 servers for all of them; `seed` of the hash is 1 to 2^32 − 1, see
+    `seed_of_shares`.  The table has the rules' name in small letters, with ``_`` for ``-``.
 
     Examples
     --------

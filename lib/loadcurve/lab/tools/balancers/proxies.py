@@ -102,13 +102,7 @@ class HaproxyProxy:
 
 
 def haproxy_proxy_service(haproxy: HaproxyProxy) -> Service:
-    """Return the service of a haproxy that balances.
-
-    Parameters
-    ----------
-    haproxy : HaproxyProxy
-        Its settings.
-    """
+    """Return the service of a haproxy that balances."""
     proxy, files = haproxy.proxy, {}
     choice = ["default_backend pool1"]
     if proxy.domains:
@@ -128,10 +122,7 @@ def haproxy_proxy_service(haproxy: HaproxyProxy) -> Service:
 def haproxy_counters_argv(haproxy: HaproxyProxy) -> tuple[str, ...]:
     """Return the command that prints its counters as CSV, a row for each server of each pool.
 
-    Raises
-    ------
-    ValueRuleError
-        When it has no `statistics`.
+    Raises ValueRuleError when it has no `statistics`.
     """
     if haproxy.statistics is None:
         raise ValueRuleError("statistics", "an endpoint, for counters to be read", haproxy.statistics)
@@ -219,13 +210,7 @@ class NginxProxy:
 
 
 def nginx_l7_service(nginx: NginxProxy) -> Service:
-    """Return the service of an nginx that balances requests.
-
-    Parameters
-    ----------
-    nginx : NginxProxy
-        Its settings.
-    """
+    """Return the service of an nginx that balances requests."""
     proxy, kept = nginx.proxy, []
     if proxy.keepalive:
         kept = [f"keepalive {_KEPT_CONNECTIONS};", "keepalive_requests 1000000000;"]
@@ -239,13 +224,7 @@ def nginx_l7_service(nginx: NginxProxy) -> Service:
 
 
 def nginx_stream_service(nginx: NginxProxy) -> Service:
-    """Return the service of an nginx that balances connections; it takes the stream module.
-
-    Parameters
-    ----------
-    nginx : NginxProxy
-        Its settings.
-    """
+    """Return the service of an nginx that balances connections; it takes the stream module."""
     proxy = nginx.proxy
     if proxy.domains:
         raise ValueRuleError("domains", "none for connections, whose names nobody reads", proxy.domains)

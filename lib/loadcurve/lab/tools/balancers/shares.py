@@ -67,14 +67,8 @@ def nginx_key(seed: int) -> str:
 def seed_of_shares(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> int:
     """Return the first seed by which the busiest server has the fewest connections, and the others the most alike.
 
-    Parameters
-    ----------
-    clients : mapping of str to int
-        Address of each client → its connections.
-    servers : int
-        How many there are.
-    server_of : callable
-        Which server the balancer gives a client.
+    `clients` has the connections of each client by its address; `server_of` says which server the balancer gives a
+    client.
 
     Examples
     --------

@@ -31,26 +31,11 @@ def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None
     """Make a fault, and undo it at the end in reverse.
 
     A launcher that is killed meanwhile undoes nothing: settings, tables and rate limits disappear with the namespace,
-    `clean` ends the processes that were stopped there, and programs end with the launcher.
-
-    Parameters
-    ----------
-    fault : Fault
-        The run session applies its `wrap`, `sysctls` and `link`.
-    host : Host
-        In a namespace that the laboratory made.
-    services : mapping of str to int
-        Name of each service → process id that this process has started for it: its time limit, see `guarded`.
-
-    Yields
-    ------
-    list of Event
-        Steps done so far; complete after the context.
-
-    Raises
-    ------
-    LabError
-        When the host is not in such a namespace, a service is not one that this process started, or the kernel refuses.
+    `clean` ends the processes that were stopped there, and programs end with the launcher.  The host is in a namespace
+    that the laboratory made; `services` has the process id that this process started for each service: its time limit,
+    see `guarded`.  The run session applies the fault's `wrap`, `sysctls` and `link`.  Yields the steps done so far,
+    complete after the context.  Raises LabError when the host is not in such a namespace, a service is not one that
+    this process started, or the kernel refuses.
     """
     events: list[Event] = []
     if fault.begin and host.prefix[:3] != ("ip", "netns", "exec"):
@@ -66,10 +51,7 @@ def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None
 def why_not(fault: Fault, host: Host) -> str:
     """Return why a fault cannot be made on a host; empty where it can.
 
-    Returns
-    -------
-    str
-        Such as ``the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own``.
+    Such as ``the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own``.
     """
     for step in (*fault.begin, *(Sysctl(*setting) for setting in fault.sysctls.items())):
         if isinstance(step, Sysctl):

@@ -87,10 +87,8 @@ class Load(Section):
 def split(load: Load) -> tuple[Load, ...]:
     """One load for each process: connections, requests and rate divided exactly, the remainder spread.
 
-    Raises
-    ------
-    ValueRuleError
-        When there is not one connection (and one request a second, for an open loop) for each process.
+    Raises ValueRuleError when there is not one connection (and one request a second, for an open loop) for each
+    process.
 
     Examples
     --------
@@ -215,17 +213,8 @@ class Generator:
     def command(self, load: Load, stem: str = "local") -> GeneratorCommand:
         """Return the command of a load of one process, see `split`.
 
-        Parameters
-        ----------
-        load : Load
-            What to send.
-        stem : str
-            What its files begin with: the host's name, and a number where the host runs several processes.
-
-        Raises
-        ------
-        ValueRuleError
-            When the load is divided among processes, this tool cannot make it, or `stem` is no name.
+        `stem` is what its files begin with: the host's name, and a number where the host runs several processes.
+        Raises ValueRuleError when the load is divided among processes, this tool cannot make it, or `stem` is no name.
         """
         check_stem(stem)
         if load.processes != 1:
@@ -320,18 +309,9 @@ def common_instant_ns(processes: int) -> int:
 def start_at(command: GeneratorCommand, instant_ns: int, stem: str, python: str = sys.executable) -> GeneratorCommand:
     """Return a command that waits until an instant before it becomes the generator.
 
-    Namespaces of one machine share its monotonic clock; other machines have their own.
-
-    Parameters
-    ----------
-    command : GeneratorCommand
-        What to start.
-    instant_ns : int
-        When, by the monotonic clock in ns, see `common_instant_ns`.
-    stem : str
-        What its files begin with, as in `Generator.command`: ``STEM.at.py``, and ``STEM.at.json`` for `start_delay_s`.
-    python : str
-        Interpreter on its host.
+    Namespaces of one machine share its monotonic clock; other machines have their own.  `instant_ns` is by the
+    monotonic clock, see `common_instant_ns`; the files are ``STEM.at.py``, and ``STEM.at.json`` for `start_delay_s`;
+    `python` is the interpreter on its host.
 
     Examples
     --------

@@ -107,23 +107,12 @@ class Watcher:
 def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = "python3") -> tuple[Watcher, ...]:
     """Return the processes that run some monitors on a host.
 
-    Parameters
-    ----------
-    monitors : iterable of Monitor
-        Each name once.
-    host : str
-        Name of the host; the files begin with it.
-    python : str
-        Python of the host, 3.9 or later; it needs no package, so any will do, and a record names none of one machine.
-
-    Raises
-    ------
-    ValueRuleError
-        When two monitors have one name.
+    Files begin with the host's name.  `python` is 3.9 or later; it needs no package, so any will do, and a record names
+    none of one machine.  Raises ValueRuleError when two monitors have one name.
 
     Examples
     --------
-    >>> from loadcurve.lab.monitors import nstat, sar, ss_summary
+    >>> from loadcurve.lab.tools.monitors import nstat, sar, ss_summary
     >>> for watcher in watchers([sar(), ss_summary(), nstat()], "S1"):
     ...     print(" ".join(watcher.argv), dict(watcher.outputs))
     sar -u ALL -P ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK 1 {'sar': 'S1.sar.txt'}

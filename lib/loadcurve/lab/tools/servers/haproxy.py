@@ -82,15 +82,6 @@ class HaproxySection(Section):
 def haproxy_service(name: str, listen: Endpoint, settings: HaproxySection) -> Service:
     """Return the service of a haproxy that responds from memory.
 
-    Parameters
-    ----------
-    name : str
-        Of the service.
-    listen : Endpoint
-        Where it listens.
-    settings : HaproxySection
-        Its response, and how it runs.
-
     Examples
     --------
     >>> haproxy_service("S1", Endpoint("127.0.0.1", 8080), HaproxySection()).argv

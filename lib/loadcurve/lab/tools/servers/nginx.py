@@ -211,11 +211,6 @@ class Nginx:
 def nginx_service(nginx: Nginx) -> Service:
     """Return the service of a web server.
 
-    Parameters
-    ----------
-    nginx : Nginx
-        Its settings.
-
     Examples
     --------
     >>> service = nginx_service(Nginx("S1", (Endpoint("127.0.0.1", 8080),), Text(5)))
@@ -321,11 +316,6 @@ class Layout(Section):
 
 def layout_services(layout: Layout) -> tuple[Service, ...]:
     """Return the services of a layout: one, or one for each port in E.
-
-    Parameters
-    ----------
-    layout : Layout
-        How to listen.
 
     Examples
     --------

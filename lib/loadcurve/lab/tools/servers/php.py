@@ -50,11 +50,6 @@ class MariaDb(Section):
 def mariadb_service(database: MariaDb) -> Service:
     """Return the service of a database.
 
-    Parameters
-    ----------
-    database : MariaDb
-        Its settings.
-
     Examples
     --------
     >>> mariadb_service(MariaDb("DB")).folders
@@ -189,12 +184,7 @@ class PhpFpm(Section):
 def php_service(php: PhpFpm, pages: dict[str, str]) -> Service:
     """Return the service of a PHP-FPM, and of the pages that it runs.
 
-    Parameters
-    ----------
-    php : PhpFpm
-        Its settings.
-    pages : dict of str to str
-        Name of each page → its text, as `Page.text` returns it.
+    `pages` has the text of each page by its name, as `Page.text` returns it.
     """
     folder = f"{php.name}.www"
     # Room for as many waiting requests as clients can have connections; the default of 511 would refuse some.
@@ -228,20 +218,7 @@ def php_front_service(
 ) -> Service:
     """Return the service of an nginx that passes requests on to PHP-FPM, beside it in the same run's folder.
 
-    Parameters
-    ----------
-    name : str
-        Of the service.
-    listen : Endpoint
-        Where it listens.
-    php : PhpFpm
-        Behind it.
-    process : Process
-        How it runs.
-    serving : Serving
-        How it sends.
-    pages : sequence of str
-        Names of the pages, ``/NAME.php`` each; ``/`` is the first one.
+    Each page is ``/NAME.php``; ``/`` is the first one.
     """
     check_name("name", name)
     check_endpoint("listen", listen)
@@ -371,14 +348,8 @@ require ABSPATH . WPINC . '/template-loader.php';
 def wordpress_page(database: MariaDb, home: Endpoint, wait_ms: int = 0) -> str:
     """Return the PHP text of WordPress's front page, for `php_service`.
 
-    Parameters
-    ----------
-    database : MariaDb
-        Where its contents are.
-    home : Endpoint
-        Its address: WordPress redirects requests for another address to this one.
-    wait_ms : int
-        How long the database sleeps once for each request, >= 0.
+    WordPress redirects requests for another address than `home`.  The database sleeps once for each request, `wait_ms`
+    >= 0.
     """
     listen = database.listen
     # WordPress needs an absolute path; PHP runs a page in the page's folder.

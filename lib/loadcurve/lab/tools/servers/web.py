@@ -110,18 +110,8 @@ DirectoryIndex {index}
 def apache_service(server: WebServer, *, launcher_is_root: bool = True) -> Service:
     """Return the service of an apache.
 
-    Parameters
-    ----------
-    server : WebServer
-        Its settings.
-    launcher_is_root : bool
-        Whether root starts it.  Started by root, apache would switch to another user, who cannot read the run's
-        folder; so it runs in a user namespace, in which it is not root.
-
-    Raises
-    ------
-    ValueRuleError
-        When a setting breaks its rule.
+    Started by root, apache would switch to another user, who cannot read the run's folder; so it runs in a user
+    namespace, in which it is not root.
     """
     check_flag("launcher_is_root", launcher_is_root)
     loaded = ["mpm_event", "authz_core", "dir", *(["filter", "deflate"] if server.settings.gzip else [])]
@@ -186,10 +176,7 @@ CADDY_TOOL = Tool("caddy", "server", "version", "caddy")
 def caddy_service(server: WebServer) -> Service:
     """Return the service of a caddy, without its administration port, certificates and saved configuration.
 
-    Parameters
-    ----------
-    server : WebServer
-        Its settings; caddy has no limit of connections.
+    caddy has no limit of connections.
     """
     settings, work = server.settings, f"{server.name}.work"
     configuration = json.dumps(_caddy_configuration(server), indent=2) + "\n"
@@ -264,10 +251,7 @@ mimetype.assign = ("" => "application/octet-stream")
 def lighttpd_service(server: WebServer) -> Service:
     """Return the service of a lighttpd.
 
-    Parameters
-    ----------
-    server : WebServer
-        Its settings; one worker is its only process, more are children of one that only watches them.
+    One worker is its only process; more are children of one that only watches them.
     """
     modules, options = [], []
     if server.settings.gzip:
