@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from loadcurve.errors import ValueRuleError
 
 
+def pinned(cpus: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the prefix of a command that runs on some processors; empty for all."""
+    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()
+
+
 @dataclass(frozen=True)
 class Host:
     """A host: its name, its address, and the prefix of every command that runs on it.
@@ -24,8 +29,7 @@ class Host:
 
     def argv(self, command: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command as it is run from here."""
-        pin = ("taskset", "-c", ",".join(map(str, self.cpus))) if self.cpus else ()
-        return (*self.prefix, *pin, *command)
+        return (*self.prefix, *pinned(self.cpus), *command)
 
 
 LOCAL = Host("local", "127.0.0.1")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import capabilities
+from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.deployment import Deployment, argvs, processors, warm_ups
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
@@ -153,7 +154,4 @@ def _duration(seconds: float) -> str:
 
 
 def _pin(settings: StudyFile, deployment: Deployment, host: str, role: str) -> tuple[str, ...]:
-    if role not in _ROLES:
-        return ()
-    cpus = processors(settings, deployment.slots, host, _ROLES[role])
-    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()
+    return pinned(processors(settings, deployment.slots, host, _ROLES[role])) if role in _ROLES else ()

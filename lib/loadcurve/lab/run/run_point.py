@@ -157,7 +157,9 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
             status, reason = "failed", f"{FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
             record.warnings.append(_clock_warning(step))
-        judge = partial(context.judge, meant=_may_fail(settings))
+        # A run without any response is valid where the study searches for the capacity, or injects a fault.
+        meant = bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
+        judge = partial(context.judge, meant=meant)
         run = finish(replace(run, status=status, reason=reason), record, folder, judge)
     return run
 
@@ -172,11 +174,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path)
         elif path.name != "run.json":
             path.unlink()
-
-
-def _may_fail(settings: StudyFile) -> bool:
-    """Whether a run without any response is a valid result: the study searches for the capacity, or injects a fault."""
-    return bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
 
 
 def _warnings_before(settings: StudyFile, deployment: Deployment) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
+from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.hosts.network.conditions import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.tools import Tool, version, version_in
@@ -213,7 +214,7 @@ class RunSession:
             check_port_free(executor, service.url)
         executor.put(service.files, service.folders)
         wrap = self.deployment.wrap(host, kind)
-        argv = executor.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
+        argv = executor.argv((*pinned(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
             version=version_at(executor, tool_named(service.tool), service.program or service.argv[0]),
@@ -235,7 +236,7 @@ class RunSession:
         if instant_ns:
             made = start_at(made, executor.instant_ns(instant_ns), loader.stem, _PYTHON)
         wrap = self.deployment.wrap(loader.host, role)
-        argv = executor.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
+        argv = executor.argv((*pinned(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
             version=version, host=loader.host,
@@ -280,7 +281,3 @@ def _while_running(running: list[tuple[int, Executor, Started]], max_s: float) -
             break
         pause(0.02)
     return runs
-
-
-def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:
-    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()

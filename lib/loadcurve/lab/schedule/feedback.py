@@ -68,7 +68,7 @@ class Feedback:
     rule : callable
         Stopping rule, see `NarrowMean`.
     report : callable
-        CallableAudit with each sentence for the user: what a run measured, and the result of a search or a stop.
+        Called with each sentence for the user: what a run measured, and the result of a search or a stop.
     judge : callable
         Record of a run without failed tools, its folder, and whether the study overloads the server on purpose → the
         reason why the run still counts as failed (empty if it does not), and warnings.

@@ -112,17 +112,8 @@ def begin(goal: Goal) -> tuple[Search, Trial | Result]:
 def step(state: Search, observation: Observation) -> tuple[Search, Trial | Result]:
     """Return the state after one more observation, and the next trial or the result.
 
-    Parameters
-    ----------
-    state : Search
-        State returned by `begin` or `step`.
-    observation : Observation
-        Observation of the requested trial.  A failed trial gives no observation: repeat it.
-
-    Raises
-    ------
-    ValueRuleError
-        When the search is over, or the observation is not of the requested trial.
+    A failed trial gives no observation: repeat it.  Raises ValueRuleError when the search is over, or the observation
+    is not of the requested trial.
 
     Examples
     --------
@@ -145,13 +136,7 @@ def step(state: Search, observation: Observation) -> tuple[Search, Trial | Resul
 
 
 def resume(goal: Goal, observations: Iterable[Observation]) -> tuple[Search, Trial | Result]:
-    """Return the state after recorded observations, and the next trial or the result.
-
-    Raises
-    ------
-    ValueRuleError
-        When the observations are not those of a search for this goal.
-    """
+    """Return the state after recorded observations of a search for this goal, and the next trial or the result."""
     state, following = begin(goal)
     for observation in observations:
         state, following = step(state, observation)

@@ -36,10 +36,8 @@ def fill_conntrack(entries: int) -> Fault:
 
 def cap_connections(port: int, entries: int) -> Fault:
     """Return the fault that drops what opens further connections to a port, as a full conntrack table does."""
-    check_count("port", port, 1, 65535)
     _ENTRIES.check("entries", entries, whole=True)
-    rule = f"tcp dport {port} ct state new ct count over {entries} counter drop"
-    return Fault("cap_connections", "S", (Table("fault_cap", "input", (rule,)),))
+    return _dropping("cap_connections", port, "fault_cap", f"tcp dport {port} ct state new ct count over {entries}")
 
 
 NARROW_PORTS = FaultKind(
@@ -83,22 +81,25 @@ _PROCESSOR = Range(0, 31)
 _OPENS, _CLOSES = "tcp flags & (syn | ack) == syn", "tcp flags & fin == fin"
 
 
+def _dropping(name: str, port: int, table: str, rule: str, hook: str = "input") -> Fault:
+    """A fault that drops the packets of a port that a rule matches."""
+    check_count("port", port, 1, 65535)
+    return Fault(name, "S", (Table(table, hook, (f"{rule} counter drop",)),))
+
+
 def drop_syn(port: int) -> Fault:
     """Return the fault that drops each first segment of a connection to a port."""
-    check_count("port", port, 1, 65535)
-    return Fault("drop_syn", "S", (Table("fault_syn", "input", (f"tcp dport {port} {_OPENS} counter drop",)),))
+    return _dropping("drop_syn", port, "fault_syn", f"tcp dport {port} {_OPENS}")
 
 
 def drop_fin(port: int) -> Fault:
     """Return the fault that drops the segments by which a server closes connections of a port."""
-    check_count("port", port, 1, 65535)
-    return Fault("drop_fin", "S", (Table("fault_fin", "output", (f"tcp sport {port} {_CLOSES} counter drop",)),))
+    return _dropping("drop_fin", port, "fault_fin", f"tcp sport {port} {_CLOSES}", "output")
 
 
 def lose_clients(port: int) -> Fault:
     """Return the fault that drops all packets to a port, so that the clients are gone without a FIN or RST."""
-    check_count("port", port, 1, 65535)
-    return Fault("lose_clients", "S", (Table("fault_clients", "input", (f"tcp dport {port} counter drop",)),))
+    return _dropping("lose_clients", port, "fault_clients", f"tcp dport {port}")
 
 
 def lose_packets(ratio: float, role: str = "S") -> Fault:

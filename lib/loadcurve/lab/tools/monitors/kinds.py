@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from loadcurve.lab.hosts.tools import Tool
-from loadcurve.lab.tools.monitors.monitor import Monitor, MonitoredHost, MonitorKind
+from loadcurve.lab.tools.monitors.monitor import Monitor, MonitorKind
 from loadcurve.lab.tools.servers.settings import Endpoint, check_count
 
 NSTAT_TOOL = Tool("nstat", "kernel counters", "-V", "iproute2")
@@ -34,22 +34,18 @@ def counters(tool: str, argv: tuple[str, ...], interval_s: float = 1) -> Monitor
     return Monitor(tool, tool, "", interval_s, argv)
 
 
-def _status_page(interval_s: float, host: MonitoredHost) -> Monitor | None:
-    return stub_status(host.status, "/", interval_s) if host.status else None
-
-
-def _counters(interval_s: float, host: MonitoredHost) -> Monitor | None:
-    tool, argv = host.counters
-    return counters(tool, argv, interval_s) if argv else None
-
-
 NSTAT = MonitorKind("nstat", "Counters of the kernel's network stack.", lambda interval_s, host: nstat(interval_s))
 PROC = MonitorKind("proc", "Counters of the kernel in files of `/proc`.", lambda interval_s, host: proc(interval_s))
-STUB_STATUS = MonitorKind("stub_status", "Connections of nginx servers, from a page of their own.", _status_page)
-COUNTERS = MonitorKind(
-    "counters", "Connections or requests that the balancer counted for each server: nft, ipvs and haproxy.", _counters
+STUB_STATUS = MonitorKind(
+    "stub_status",
+    "Connections of nginx servers, from a page of their own.",
+    lambda interval_s, host: stub_status(host.status, interval_s=interval_s) if host.status else None,
 )
-
+COUNTERS = MonitorKind(
+    "counters",
+    "Connections or requests that the balancer counted for each server: nft, ipvs and haproxy.",
+    lambda interval_s, host: counters(*host.counters, interval_s) if host.counters[1] else None,
+)
 
 SS_TOOL = Tool("ss", "sockets", "-V", "iproute2", group="lab-tools")
 
@@ -96,52 +92,48 @@ MPSTAT_TOOL = Tool("mpstat", "processors", "-V", "sysstat")
 PIDSTAT_TOOL = Tool("pidstat", "threads", "-V", "sysstat")
 
 
+def _sysstat(tool: str, options: str, interval_s: float) -> Monitor:
+    """A tool that prints samples itself, and on SIGINT those that it holds."""
+    argv = (tool, *options.split(), f"{interval_s:g}")
+    return Monitor(tool, tool, interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+
+
 def sar(interval_s: float = 1) -> Monitor:
-    """Return sar: processors, interfaces and drops, TCP, sockets; it prints the samples that it holds on SIGINT."""
-    kinds = ("-u", "ALL", "-P", "ALL", "-n", "DEV", "-n", "EDEV", "-n", "TCP", "-n", "ETCP", "-n", "SOCK")
-    argv = ("sar", *kinds, f"{interval_s:g}")
-    return Monitor("sar", "sar", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+    """Return sar: processors, interfaces and drops, TCP, sockets."""
+    return _sysstat("sar", "-u ALL -P ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK", interval_s)
 
 
 def mpstat(interval_s: float = 1) -> Monitor:
     """Return mpstat: time shares of each processor."""
-    argv = ("mpstat", "-P", "ALL", f"{interval_s:g}")
-    return Monitor("mpstat", "mpstat", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+    return _sysstat("mpstat", "-P ALL", interval_s)
 
 
 def pidstat(interval_s: float = 1) -> Monitor:
     """Return pidstat: processor time of each thread that ran, so that one busy thread among idle processors is seen."""
-    argv = ("pidstat", "-u", "-t", f"{interval_s:g}")
-    return Monitor("pidstat", "pidstat", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+    return _sysstat("pidstat", "-u -t", interval_s)
+
+
+def conntrack(interval_s: float = 1) -> Monitor:
+    """Return ``sysctl`` of the number of tracked connections and its maximum; empty where nothing is tracked."""
+    settings = ("net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max")
+    return Monitor("conntrack", "sysctl", "", interval_s, ("sysctl", "-e", *settings))
 
 
 SAR = MonitorKind(
     "sar",
     "Processors, interfaces and their drops, TCP and sockets.",
-    lambda interval_s, host: sar(interval_s),
+    lambda interval_s, _: sar(interval_s),
     whole_seconds=True,
 )
 MPSTAT = MonitorKind(
-    "mpstat", "Each processor by itself.", lambda interval_s, host: mpstat(interval_s), whole_seconds=True
+    "mpstat", "Each processor by itself.", lambda interval_s, _: mpstat(interval_s), whole_seconds=True
 )
 PIDSTAT = MonitorKind(
     "pidstat",
     "Processor time of each thread, such as those of the load generator.",
-    lambda interval_s, host: pidstat(interval_s),
+    lambda interval_s, _: pidstat(interval_s),
     whole_seconds=True,
 )
-
-
-_CONNTRACK_SETTINGS = ("net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max")
-
-
-def conntrack(interval_s: float = 1) -> Monitor:
-    """Return ``sysctl`` of the number of tracked connections and its maximum; empty where nothing is tracked."""
-    return Monitor("conntrack", "sysctl", "", interval_s, ("sysctl", "-e", *_CONNTRACK_SETTINGS))
-
-
 CONNTRACK = MonitorKind(
-    "conntrack",
-    "Tracked connections of the host and their maximum.",
-    lambda interval_s, host: conntrack(interval_s),
+    "conntrack", "Tracked connections of the host and their maximum.", lambda interval_s, _: conntrack(interval_s)
 )

@@ -389,8 +389,11 @@ def _require(section: NginxSection, programs: Programs) -> None:
         programs.module(programs.ECHO)
 
 
-def _work_s(section: NginxSection) -> float:
-    return section.response.delay_s
-
-
-NGINX = Server("nginx", "An nginx, or a program that reads its configuration.", NginxSection, _start, _require, _work_s)
+NGINX = Server(
+    "nginx",
+    "An nginx, or a program that reads its configuration.",
+    NginxSection,
+    _start,
+    _require,
+    work_s=lambda section: section.response.delay_s,
+)

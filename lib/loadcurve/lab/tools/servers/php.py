@@ -108,7 +108,10 @@ pm.max_children = {children}
 pm.max_requests = 0
 """
 
-_SETTINGS = ("opcache.enable=1", "memory_limit=256M", "display_errors=0")
+_SETTINGS = (
+    *("extension=mysqlnd.so", "extension=mysqli.so", "extension=ctype.so", "zend_extension=opcache.so"),
+    *("opcache.enable=1", "memory_limit=256M", "display_errors=0"),
+)
 
 _PAGE = """\
 <?php
@@ -190,14 +193,7 @@ def php_service(php: PhpFpm, pages: dict[str, str]) -> Service:
     # Room for as many waiting requests as clients can have connections; the default of 511 would refuse some.
     configuration = _FPM.format(socket=php.socket, children=php.children, backlog=65_535)
     # PHP reads no settings of the system: `-c` names the only file, and PHP_INI_SCAN_DIR is empty.
-    settings = [
-        "extension=mysqlnd.so",
-        "extension=mysqli.so",
-        "extension=ctype.so",
-        "zend_extension=opcache.so",
-        "opcache.enable=1",
-    ]
-    settings = [f"extension_dir={php.extensions}", *settings, "memory_limit=256M", "display_errors=0"]
+    settings = (f"extension_dir={php.extensions}", *_SETTINGS)
     argv = (php.program, "-F", "-R", "-p", ".", "-c", f"{php.name}.ini", "-y", f"{php.name}.conf")
     return Service(
         php.name,
@@ -233,19 +229,16 @@ def php_front_service(
         "HTTP_HOST": "$http_host",
         "REMOTE_ADDR": "$remote_addr",
     }
-    passed = [f"fastcgi_param {key} {value};" for key, value in values.items()]
-    locations = block("location = /", [f"set $script /{check_name('pages', pages[0])}.php;", *_passed(php), *passed])
-    for page in pages:
-        path = f"/{check_name('pages', page)}.php"
-        locations += block(f"location = {path}", [f"set $script {path};", *_passed(php), *passed])
+    passed = [f"fastcgi_pass unix:{php.socket};"]
+    passed += ["fastcgi_read_timeout 300;"]  # a slow page must not run into a limit of the proxy
+    passed += [f"fastcgi_param {key} {value};" for key, value in values.items()]
+    paths = {path: path for path in (f"/{check_name('pages', page)}.php" for page in pages)}
+    locations = []
+    for path, script in {"/": next(iter(paths)), **paths}.items():
+        locations += block(f"location = {path}", [f"set $script {script};", *passed])
     server = block("server", [f"listen {listen} backlog={process.backlog};", *locations, "location / { return 404; }"])
     http = block("http", [*http_directives(name), *serving.directives(name), *server])
     return process.service(name, ["\n".join(http)], listen.url)
-
-
-def _passed(php: PhpFpm) -> list[str]:
-    # A slow page must not run into a limit of the proxy.
-    return [f"fastcgi_pass unix:{php.socket};", "fastcgi_read_timeout 300;"]
 
 
 @dataclass(frozen=True)
@@ -276,18 +269,14 @@ def start_php(children: int, rows: int, page: Callable[[MariaDb], str], host: Se
     return host.group(mariadb_service(database), php_service(php, {"page": page(database)}), front)
 
 
-def _work_s(section: PhpSection) -> float:
-    """Waits of the database, and 1 µs for each round of SHA-1."""
-    return section.page.queries * section.page.wait_ms / 1000 + section.page.steps / 1e6
-
-
 PHP = Server(
     "php",
     "PHP-FPM behind an nginx, before a MariaDB.",
     PhpSection,
     lambda section, host: start_php(section.children, section.rows, section.page.text, host),
     require=lambda section, programs: programs.php(),
-    work_s=_work_s,
+    # Waits of the database, and 1 µs for each round of SHA-1.
+    work_s=lambda section: section.page.queries * section.page.wait_ms / 1000 + section.page.steps / 1e6,
 )
 
 
