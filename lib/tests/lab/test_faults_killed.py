@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from loadcurve.lab.tools.faults import drop_syn, injected, narrow_ports, stop_server
 from loadcurve.lab.hosts.network import Ledger, build
-from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded
 
 with Ledger(Path(sys.argv[1])) as ledger, build(client_server(), ledger) as hosts:

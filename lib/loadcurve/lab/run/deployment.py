@@ -4,6 +4,7 @@
 shown before anything starts.
 """
 
+import itertools
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -17,12 +18,13 @@ from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.network import HostSettings, LinkConditions, Topology
 from loadcurve.lab.hosts.network.topology import resolve
 from loadcurve.lab.study_file import HostSection, StudyFile
-from loadcurve.lab.study_file.sections import FaultSection, LoadSection
-from loadcurve.lab.tools import faults, monitors
+from loadcurve.lab.study_file.sections import LoadSection
+from loadcurve.lab.tools import monitors
 from loadcurve.lab.tools.balancers import BALANCERS, NAME, Balanced, BalancerHost
 from loadcurve.lab.tools.balancers.functions import FunctionTest, function_test
-from loadcurve.lab.tools.faults import Fault, FaultTarget
+from loadcurve.lab.tools.faults import FAULTS, Fault, FaultTarget
 from loadcurve.lab.tools.generators import GeneratorCommand, command_of, split
+from loadcurve.lab.tools.generators.generator import port_of
 from loadcurve.lab.tools.monitors import Monitor, MonitoredHost
 from loadcurve.lab.tools.monitors.kinds import STUB_STATUS
 from loadcurve.lab.tools.servers import SERVERS, Endpoint, ServerGroup, ServerHost
@@ -49,14 +51,7 @@ class HostSlot:
 
 def counting() -> Callable[[], int]:
     """Return a function that gives port after port: for hosts on which nothing else listens."""
-    last = FIRST_PORT - 1
-
-    def port() -> int:
-        nonlocal last
-        last += 1
-        return last
-
-    return port
+    return itertools.count(FIRST_PORT).__next__
 
 
 def with_role(slots: Mapping[str, HostSlot], role: str) -> tuple[HostSlot, ...]:
@@ -173,13 +168,6 @@ def loaders(
         command = command_of(replace(part, url=url, address=addresses.get(urlsplit(root).netloc, "")), stem)
         found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, url))
     return tuple(found)
-
-
-def fault_of(section: FaultSection, service: str, port: int, address: str) -> Fault:
-    """Return the fault of a section that names one; service, port and address are of the server to which it happens."""
-    kind = faults.FAULTS[section.kind]
-    role = section.host.rstrip("0123456789")
-    return kind.make(section.chosen[1], FaultTarget(service, port, role, address))
 
 
 def links_with(
@@ -329,7 +317,9 @@ def _fault(
     server = section.host if section.host in served else next(iter(served), "")
     first = served[server].endpoints[0] if server else None
     port, address = (first.port, first.address) if first else (0, "")
-    made = fault_of(section, served[server].services[-1].name if server else NAME, port, address)
+    service = served[server].services[-1].name if server else NAME
+    target = FaultTarget(service, port, section.host.rstrip("0123456789"), address)
+    made = FAULTS[section.kind].make(section.chosen[1], target)
     return made, section.host or with_role(slots, made.role)[0].name
 
 
@@ -341,12 +331,12 @@ def _monitors(
     balancer: str,
     roots: tuple[str, ...],
 ) -> dict[str, tuple[Monitor, ...]]:
-    ports = tuple(sorted({_port(root) for root in roots} | {e.port for one in served.values() for e in one.endpoints}))
+    ports = {port_of(root) for root in roots} | {e.port for one in served.values() for e in one.endpoints}
     intervals = {name: getattr(settings.monitors, name) for name in monitors.MONITORS}
     found: dict[str, tuple[Monitor, ...]] = {}
     for name in slots:
         counters = balanced.counting if balanced is not None and name == balancer else ("", ())
-        host = MonitoredHost(ports, served[name].status if name in served else None, counters)
+        host = MonitoredHost(tuple(sorted(ports)), served[name].status if name in served else None, counters)
         chosen = (
             kind.on_host(intervals[kind.name], host)
             for kind in monitors.MONITORS.values()
@@ -355,11 +345,6 @@ def _monitors(
         if present := tuple(one for one in chosen if one is not None):
             found[name] = present
     return found
-
-
-def _port(url: str) -> int:
-    parts = urlsplit(url)
-    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def warm_ups(warm_up_s: float, settings: StudyFile, deployment: Deployment) -> tuple[Loader, ...]:

@@ -10,7 +10,6 @@ from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.deployment import Deployment, argvs, processors, warm_ups
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
-from loadcurve.lab.schedule.goals import SearchSection
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.schedule.points import repeats_of
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
@@ -58,7 +57,9 @@ def describe(study: Study) -> Iterator[str]:
             f"  each run sets {factor} from {goal.lowest:g} to {goal.highest:g} and lasts {goal.initial_s:g} to "
             f"{goal.final_s:g} s: below are the longest at the lowest"
         )
-        study = _longest_at_lowest(study, settings.search)
+        level = int(goal.lowest) if float(goal.lowest).is_integer() else goal.lowest
+        trial = {factor: level, "load.duration_s": goal.final_s}
+        study = replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
     points = dict(
         zip((point.run_id for point in first_points(study)), deployments(study, capabilities.ASSUMED), strict=True)
     )
@@ -95,14 +96,6 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
         check_targets(study, public=public, ask=False)
     except LabError as error:
         yield f"cannot be launched: {error}"
-
-
-def _longest_at_lowest(study: Study, search: SearchSection) -> Study:
-    """Return a study that searches, with the settings of its longest run at the lowest level."""
-    lowest = search.goal.lowest
-    level = int(lowest) if float(lowest).is_integer() else lowest
-    trial = {search.factor: level, "load.duration_s": search.goal.final_s}
-    return replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
 
 
 def _shares(expected: Mapping[str, float]) -> str:

@@ -5,7 +5,7 @@ Finished runs are kept; the next launch of the same folder repeats the others, a
 
 import contextlib
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -117,24 +117,23 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
             pass  # raises for a remote host without a program, before anything is started
-        context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public, addresses)
+        block = unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
+        context = LaunchContext(here, block, capabilities.here(), remote, logins, public, addresses)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
         finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
         left = max(max_points(study, settings) - finished, 0)
         adaptive = settings.search is not None or settings.stop is not None
         if finished and feedback is not None:
-            feedback.report(f"{shown(folder)}: {_resumption(finished, left, adaptive)}")
+            following = (
+                "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
+            )
+            runs = f"{finished} run{'s are' if finished > 1 else ' is'} finished"
+            feedback.report(f"{shown(folder)}: {runs}; {following}")
         with LaunchProgress(study.study, left, adaptive, feedback) as progress:
             failed, made = _run_all(study, points, folder, context, progress)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
-
-
-def _resumption(finished: int, left: int, adaptive: bool) -> str:
-    """Return how many runs are finished, and what a launch does next."""
-    following = "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
-    return f"{finished} run{'s are' if finished > 1 else ' is'} finished; {following}"
 
 
 def _run_all(
@@ -177,11 +176,6 @@ def _topologies(study: Study) -> list[TopologySection]:
     """The distinct topologies of the points, since variants and levels may change it."""
     points = {repr(point.settings["topology"]): point for point in first_points(study)}
     return [settings_of_point(study, dict(point.settings)).topology for point in points.values()]
-
-
-def _block(topologies: Iterable[TopologySection]) -> str:
-    """A free block of addresses for the networks of the laboratory; empty where no point has one."""
-    return unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from loadcurve.lab.run import in_flight
 from loadcurve.lab.run.deployment import Deployment, with_role
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.tools.generators.generator import port_of
 from loadcurve.runtime.signals import interruptible, pause
 
 # A server responds within a few ms of its start, a database after one or two seconds, and WordPress creates its tables
@@ -132,7 +133,7 @@ class _Watched:
     folders: tuple[str, ...] = ()
 
 
-def limit_s(settings: StudyFile) -> float:
+def idle_limit_s(settings: StudyFile) -> float:
     """Return the longest wait for a point, in s: one request on each connection, one after the other."""
     each_s = _REQUEST_S + settings.server.work_s
     return min(MAX_LIMIT_S, MIN_LIMIT_S + settings.load.connections * each_s)
@@ -145,7 +146,7 @@ def wait_until_idle(settings: StudyFile, deployment: Deployment, environment: En
     host whose sockets cannot be read gets one request instead: if it handles requests in order, that response is last.
     Yields a sentence for each host that was not idle in time.
     """
-    deadline = time.monotonic() + limit_s(settings)
+    deadline = time.monotonic() + idle_limit_s(settings)
     for watched in _watched(settings, deployment):
         executor, idle = environment.watch[watched.host], 0
         while idle < _IDLE_SAMPLES:
@@ -157,7 +158,8 @@ def wait_until_idle(settings: StudyFile, deployment: Deployment, environment: En
                 break
             idle = 0 if left else idle + 1
             if idle < _IDLE_SAMPLES and time.monotonic() > deadline:
-                yield f"{left} requests were still in flight or queued on {watched.host} after {limit_s(settings):g} s"
+                late = f"after {idle_limit_s(settings):g} s"
+                yield f"{left} requests were still in flight or queued on {watched.host} {late}"
                 break
             pause(_DRAIN_PAUSE_S)
 
@@ -172,10 +174,8 @@ def _watched(settings: StudyFile, deployment: Deployment) -> Iterator[_Watched]:
         ports = tuple(dict.fromkeys(endpoint.port for endpoint in served.endpoints))
         yield _Watched(host, ports, program is None, folders)
     if settings.server.url is not None:
-        parts = urlsplit(settings.server.url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
         for slot in with_role(deployment.slots, "S"):
-            yield _Watched(slot.name, (port,), False)
+            yield _Watched(slot.name, (port_of(settings.server.url),), False)
 
 
 def _count(executor: Executor, watched: _Watched) -> int | None:

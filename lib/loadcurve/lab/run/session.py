@@ -20,8 +20,8 @@ from loadcurve.lab.run.readiness import (
     LEAD_LOCAL_S,
     LEAD_REMOTE_S,
     check_port_free,
+    idle_limit_s,
     last_line,
-    limit_s,
     wait_for_samples,
     wait_until_idle,
     wait_until_ready,
@@ -89,7 +89,7 @@ class RunSession:
         probed: list[object] = [service for _, service in self.deployment.services if service.url]
         probed += [self.deployment.balanced] if self.deployment.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
-        loading_s += limit_s(self.settings) if self.warm_up_s else 0.0
+        loading_s += idle_limit_s(self.settings) if self.warm_up_s else 0.0
         return float(math.ceil(loading_s + len(probed) * self.settings.server.work_s + _OVERHEAD_S))
 
     def start_servers(self) -> None:

@@ -17,7 +17,7 @@ from loadcurve.lab.hosts.ssh.connection import parse_url
 from loadcurve.lab.tools.servers.settings import check_address
 from loadcurve.study.section import Check, Range, Section, broken_by
 
-# As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role.
+# As many as `loadcurve.lab.hosts.network.topology` has room for, of each role.
 Hosts = Annotated[int | None, Range(1, 62)]
 _MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
 # sysctl(8) takes text; in YAML a number is not text, and people write one.

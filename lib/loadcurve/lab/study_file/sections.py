@@ -1,7 +1,7 @@
 """The sections of a study file that describe a run, and all of them together."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -207,23 +207,8 @@ class LoadSection(Section):
         return base._replace(path=base.path.rstrip("/") + more.path, query=query).geturl()
 
     def _of(self, url: str, clients: int = 1) -> Load:
-        load = Load(
-            self.tool,
-            url,
-            self.connections,
-            threads=self.threads,
-            duration_s=self.seconds,
-            requests=self.requests,
-            rate_rps=self.rate_rps,
-            from_due=self.from_due,
-            keep_alive=self.keep_alive,
-            headers=self.headers,
-            method=self.method,
-            body_bytes=self.body_bytes,
-            timeout_s=self.timeout_s,
-            processes=self.processes * clients,
-            each_request=self.each_request,
-        )
+        own = {one.name: getattr(self, one.name) for one in fields(Load) if hasattr(self, one.name)}
+        load = Load(**own | {"url": url, "duration_s": self.seconds, "processes": self.processes * clients})
         if self.tool in GENERATORS:
             GENERATORS[self.tool].check(load)
         return load

@@ -203,15 +203,12 @@ def tally(load: float, verdicts: list[tuple[bool, bool]], needed: int) -> Tally:
     count = full or [verdicts[-1][1]]
     kept = sum(count)
     broken = len(count) - kept
-    return Tally(load, kept, broken, len(full), _decide(kept, broken, needed) if full else "open")
-
-
-def _decide(kept: int, broken: int, needed: int) -> str:
-    if min(kept, broken) > 1:
-        return "flaky"
-    if max(kept, broken) < needed + _OUTWEIGH * min(kept, broken):
-        return "open"
-    return "kept" if kept > broken else "broken"
+    decision = "kept" if kept > broken else "broken"
+    if not full or max(kept, broken) < needed + _OUTWEIGH * min(kept, broken):
+        decision = "open"
+    if full and min(kept, broken) > 1:
+        decision = "flaky"
+    return Tally(load, kept, broken, len(full), decision)
 
 
 # Each step of the first ascent doubles the load, as the levels of a sweep usually do.
@@ -399,9 +396,15 @@ def answer(
             f"stopped after {len(observations)} trials, the most allowed: the ends may still move",
         ]
     elif decided and not narrow:
-        warnings = [*warnings, _too_wide(goal, lower, upper)]
+        wide = (
+            f"wanted a width of {goal.width_ratio:.1%}, got {(upper - lower) / upper:.1%}: the trials scatter more "
+            f"than that between {lower:g} and {upper:g}; make them longer, or ask for less"
+        )
+        warnings = [*warnings, wide]
     full = [o for o in observations if o.duration_s >= goal.final_s]
-    value = _conditional([o.value for o in full if o.load == kept])
+    known = [o.value for o in full if o.load == kept and not np.isnan(o.value)]
+    # The value that at least half of the trials reached (RFC 9971, Conditional Throughput, exceed ratio ½).
+    value = float(np.quantile(known, 0.5, method="higher")) if known else np.nan
     decided_by = tuple(o for o in full if o.load in (lower, upper))
     return Result(
         lower,
@@ -412,19 +415,6 @@ def answer(
         len(observations),
         seconds_of(observations),
         (*warnings, *_undecided(goal, ends)),
-    )
-
-
-def _conditional(values: list[float]) -> float:
-    """Return the value that at least half of the trials reached (RFC 9971, Conditional Throughput, exceed ratio ½)."""
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.quantile(known, 0.5, method="higher")) if known else np.nan
-
-
-def _too_wide(goal: Bracket, lower: float, upper: float) -> str:
-    return (
-        f"wanted a width of {goal.width_ratio:.1%}, got {(upper - lower) / upper:.1%}: the trials scatter more than "
-        f"that between {lower:g} and {upper:g}; make them longer, or ask for less"
     )
 
 

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Literal
 
 from loadcurve.errors import LabError, ValueRuleError
@@ -228,7 +227,10 @@ def _table(
     name: str, section: NftSection, listens: tuple[Endpoint, ...], servers: tuple[Endpoint, ...], seed: int
 ) -> str:
     """Return the text of a table: a chain for each server, one that chooses a server, one that finds the service."""
-    services, lookup = _services_map(listens) if section.lookup == "map" else ("", _services_rules(listens))
+    services = ""
+    lookup = "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in listens)
+    if section.lookup == "map":
+        services, lookup = _services_map(listens)
     return _TABLE.format(
         table=name,
         servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
@@ -247,11 +249,6 @@ def _services_map(listens: tuple[Endpoint, ...]) -> tuple[str, str]:
         f"        elements = {{\n{elements}\n        }}\n    }}"
     )
     return services, "        ip daddr . tcp dport vmap @services"
-
-
-def _services_rules(listens: tuple[Endpoint, ...]) -> str:
-    """Return a rule for each service."""
-    return "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in listens)
 
 
 def _start_nft(section: NftSection, host: BalancerHost, seed: int) -> Balanced:
@@ -306,14 +303,10 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
         )  # fmt: skip
     finally:
         _run(executor, executor.argv(rules.remove, LIMIT_S))
-        for name in long:
-            _compress(executor.folder / name)
-
-
-def _compress(path: Path) -> None:
-    with lzma.open(f"{path}.xz", "wb") as packed:
-        packed.write(path.read_bytes())
-    path.unlink()
+        for path in (executor.folder / name for name in long):
+            with lzma.open(f"{path}.xz", "wb") as file:
+                file.write(path.read_bytes())
+            path.unlink()
 
 
 def _run(executor: Executor, argv: tuple[str, ...], stdin: str = "") -> str:

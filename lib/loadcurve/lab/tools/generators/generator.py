@@ -63,9 +63,8 @@ class Load(Section):
     @property
     def endpoint(self) -> str:
         """``ADDRESS:PORT`` to which the connections go, where `address` is given."""
-        parts = urlsplit(self.url)
         address = f"[{self.address}]" if ":" in self.address else self.address
-        return f"{address}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        return f"{address}:{port_of(self.url)}"
 
     @property
     def by_address(self) -> "Load":
@@ -110,6 +109,12 @@ def split(load: Load) -> tuple[Load, ...]:
 def _divided(whole: int, count: int) -> list[int]:
     """Whole numbers with the sum `whole` that differ by at most 1, the larger ones first."""
     return [whole // count + (i < whole % count) for i in range(count)]
+
+
+def port_of(url: str) -> int:
+    """Return the port of a URL, which may be that of its scheme."""
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def check_url(url: str) -> None:

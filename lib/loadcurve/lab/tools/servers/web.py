@@ -1,9 +1,9 @@
 """Private servers of files: apache, lighttpd and caddy, with the settings that they share."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import PackageFile, Tool
@@ -60,14 +60,14 @@ class WebServer:
         check_count("connections", self.connections, 1, 1_000_000)
 
     @property
-    def folders(self) -> tuple[str, str]:
-        """Its folder for temporary files, and that of the files it sends."""
-        return (f"{self.name}.work", f"{self.name}.www")
-
-    @property
     def index(self) -> str:
         """Name of the file that is its root."""
         return f"{self.settings.files.sizes_bytes[0]}.bin"
+
+    def service(self, tool: str, argv: tuple[str, ...], files: Mapping[str, str], **others: Any) -> Service:
+        """Return its service, with a folder for temporary files and one for the files that it sends."""
+        sent, folders = self.settings.files.files(f"{self.name}.www"), (f"{self.name}.work", f"{self.name}.www")
+        return Service(self.name, tool, argv, {**files, **sent}, folders, url=self.listen.url, **others)
 
 
 def web_server(section: WebSection, host: ServerHost) -> WebServer:
@@ -130,15 +130,8 @@ def apache_service(server: WebServer, *, launcher_is_root: bool = True) -> Servi
     )
     apart = ("unshare", "--user", "--map-user=1000") if launcher_is_root else ()
     program = server.settings.program or "apache2"
-    return Service(
-        server.name,
-        "apache2",
-        (*apart, program, "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND"),
-        files={f"{server.name}.conf": text} | server.settings.files.files(f"{server.name}.www"),
-        folders=server.folders,
-        url=server.listen.url,
-        program=program,
-    )
+    argv = (*apart, program, "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND")
+    return server.service("apache2", argv, {f"{server.name}.conf": text}, program=program)
 
 
 def _apache_threads(server: WebServer) -> list[str]:
@@ -180,15 +173,9 @@ def caddy_service(server: WebServer) -> Service:
     """
     settings, work = server.settings, f"{server.name}.work"
     configuration = json.dumps(_caddy_configuration(server), indent=2) + "\n"
-    return Service(
-        server.name,
-        "caddy",
-        (settings.program or "caddy", "run", "--config", f"{server.name}.json"),
-        files={f"{server.name}.json": configuration} | settings.files.files(f"{server.name}.www"),
-        folders=server.folders,
-        env={"GOMAXPROCS": str(settings.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
-        url=server.listen.url,
-    )
+    env = {"GOMAXPROCS": str(settings.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work}
+    argv = (settings.program or "caddy", "run", "--config", f"{server.name}.json")
+    return server.service("caddy", argv, {f"{server.name}.json": configuration}, env=env)
 
 
 def _caddy_configuration(server: WebServer) -> dict:
@@ -273,14 +260,8 @@ def lighttpd_service(server: WebServer) -> Service:
         index=server.index,
         options="".join(f"{line}\n" for line in options),
     )
-    return Service(
-        server.name,
-        "lighttpd",
-        (server.settings.program or "lighttpd", "-D", "-f", f"{server.name}.conf"),
-        files={f"{server.name}.conf": text} | server.settings.files.files(f"{server.name}.www"),
-        folders=server.folders,
-        url=server.listen.url,
-    )
+    argv = (server.settings.program or "lighttpd", "-D", "-f", f"{server.name}.conf")
+    return server.service("lighttpd", argv, {f"{server.name}.conf": text})
 
 
 LIGHTTPD = Server(
