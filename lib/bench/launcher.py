@@ -91,10 +91,10 @@ def _processor_ticks() -> tuple[int, int]:
 def _bare(folder: Path, response: dict) -> float:
     """Throughput of wrk by itself against the same nginx, requests per second."""
     from loadcurve import parse
-    from loadcurve.lab.deployment.host_slot import free_port
     from loadcurve.lab.hosts import capabilities
     from loadcurve.lab.hosts.tools import SEARCH_PATH
-    from loadcurve.lab.servers import Delay, Endpoint, Nginx, Process, Text, nginx_service
+    from loadcurve.lab.run.deployment import free_port
+    from loadcurve.lab.tools.servers import Delay, Endpoint, Nginx, Process, Text, nginx_service
 
     here, listen, cpus = capabilities.here(), Endpoint("127.0.0.1", free_port()), sorted(os.sched_getaffinity(0))
     answer = Delay(**response["delay"]) if "delay" in response else Text()

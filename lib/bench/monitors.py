@@ -25,8 +25,8 @@ _ALLOWED_RATIO = 0.02
 
 def monitors(folder: Path) -> None:
     """Each monitor once a second, then all of them."""
-    from loadcurve.lab import monitors as lab
-    from loadcurve.lab.servers import Endpoint, Nginx, Status, nginx_service
+    from loadcurve.lab.tools import monitors as lab
+    from loadcurve.lab.tools.servers import Endpoint, Nginx, Status, nginx_service
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

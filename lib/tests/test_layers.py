@@ -28,10 +28,7 @@ LAYERS = [
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Folders of the laboratory, bottom up: each imports only from those before it.
-LAB = [
-    "hosts", "servers", "balancers", "functions", "generators", "monitors", "faults", "schedule", "study_file",
-    "deployment", "preflight", "run",
-]  # fmt: skip
+LAB = ["hosts", "tools", "schedule", "study_file", "run"]
 # The laboratory is the only place that starts tools; git is asked for the commit, papermill starts kernels, Chromium
 # prints a report as PDF, and workers are this package in further processes.
 MAY_START_PROCESSES = {"lab", "publish", "report", "runtime"}

@@ -7,9 +7,9 @@ import loadcurve.lab
 from loadcurve.audit import rules
 from loadcurve.audit.registry import all_rules
 from loadcurve.audit.rule import Rule
-from loadcurve.lab import balancers, faults, generators, monitors, servers
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.known_tools import TOOLS
+from loadcurve.lab.tools import balancers, faults, generators, monitors, servers
 
 LISTS = {
     "rules": (rules, Rule, all_rules()),

@@ -5,8 +5,8 @@ import pytest
 from loadcurve.analysis.objective import parse_objective
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.yaml_document import parse_yaml
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
+from loadcurve.lab.tools.generators import GENERATORS
 from loadcurve.launching.studies import list_studies, parse_levels, study_text
 from loadcurve.launching.studies import test_text as text_of_test
 

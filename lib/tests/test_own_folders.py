@@ -28,7 +28,7 @@ from loadcurve.ingest.raw_folder import read_raw_folder
 from loadcurve.ingest.run_facts import name_runs, parse_factor
 from loadcurve.ingest.run_labels import name_hosts, with_host
 from loadcurve.ingest.run_times import assign
-from loadcurve.lab.monitors import sadf
+from loadcurve.lab.tools.monitors import sadf
 from loadcurve.runtime import many_files
 from loadcurve.tables.curves import UNNAMED
 

@@ -1,4 +1,4 @@
-"""Decide functional checks from the files that `lab/functions/functions.sh` leaves in the folder of a run.
+"""Decide functional checks from the files that `lab/tools/balancers/functions.sh` leaves in the folder of a run.
 
 The files hold what the tools printed: curl's status, bytes and exit code for each request, nginx's access logs, rules
 as ipvsadm and nft print them, connections as ss, conntrack and ipvsadm list them.  Servers S1, S2 and S3 respond with

@@ -30,7 +30,7 @@ def new(
 
     Example: loadcurve new shop --url http://127.0.0.1:8080/ --connections 1..256 --tool wrk
     """
-    from loadcurve.lab.generators import GENERATORS
+    from loadcurve.lab.tools.generators import GENERATORS
     from loadcurve.launching.studies import study_text
 
     if sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None:

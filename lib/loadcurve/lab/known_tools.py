@@ -1,19 +1,18 @@
 """Every program that the laboratory starts or whose reports are read: for `loadcurve doctor` and missing programs."""
 
-from loadcurve.lab.balancers import ipvs, nft
-from loadcurve.lab.functions import functions
-from loadcurve.lab.generators import ab, h2load, hey, k6, oha, weighttp, wrk, wrk2
 from loadcurve.lab.hosts import capabilities, user_mode_linux
 from loadcurve.lab.hosts.tools import Tool
-from loadcurve.lab.monitors import sockets, sysstat
-from loadcurve.lab.monitors.counters import TOOL as NSTAT
-from loadcurve.lab.servers import apache, caddy, haproxy, lighttpd, mariadb, php
+from loadcurve.lab.tools.balancers import functions, kernel
+from loadcurve.lab.tools.generators import GENERATORS
+from loadcurve.lab.tools.monitors import kinds
+from loadcurve.lab.tools.servers import haproxy, php, web
 
 _USED = (
-    *(ab.TOOL, h2load.TOOL, hey.TOOL, k6.TOOL, oha.TOOL, weighttp.TOOL, wrk.TOOL, wrk2.TOOL),
-    *(apache.TOOL, caddy.TOOL, haproxy.TOOL, lighttpd.TOOL, mariadb.TOOL, php.TOOL, ipvs.TOOL, nft.TOOL),
+    *(generator.tool for generator in GENERATORS.values()),
+    *(web.APACHE_TOOL, web.CADDY_TOOL, haproxy.TOOL, web.LIGHTTPD_TOOL, php.MARIADB_TOOL, php.PHP_TOOL),
+    *(kernel.IPVS_TOOL, kernel.NFT_TOOL),
     *(user_mode_linux.TOOL, functions.KEEPALIVED, functions.CONNTRACKD, functions.CONNTRACK, functions.IPTABLES),
-    *(NSTAT, sockets.TOOL, sysstat.SAR_TOOL, sysstat.SADF_TOOL, sysstat.MPSTAT_TOOL, sysstat.PIDSTAT_TOOL),
+    *(kinds.NSTAT_TOOL, kinds.SS_TOOL, kinds.SAR_TOOL, kinds.SADF_TOOL, kinds.MPSTAT_TOOL, kinds.PIDSTAT_TOOL),
     capabilities.NGINX,
 )
 # Tools whose reports loadcurve reads and which the laboratory does not start; nobody installs their packages.

@@ -113,10 +113,10 @@ monitors: {{sar: 1, ss_summary: 1}}
 """
 _SWEEP = "factors: {{connections: {levels}}}\nrepeats: 3\nseed: 1\n"
 _SEARCH = """\
-objective: {{{objective}}}
+objective: {{{goal}}}
 search:
   factor: {factor}
-  capacity: {{lowest: {lowest}, highest: {highest}, width_ratio: 0.1, initial_s: 3, final_s: {seconds}, most_trials: 20}}
+  capacity: {{lowest: {lowest}, highest: {highest}, width_ratio: 0.1, initial_s: 3, final_s: {last}, most_trials: 20}}
 """
 _RATE_TOOLS = ("oha", "k6", "wrk2")  # they print percentiles at a rate; h2load prints none
 _CLOSED_TOOLS = ("wrk", "oha", "hey", "ab")
@@ -138,9 +138,7 @@ def test_text(name: str, url: str, objective: Objective | None, installed: Calla
         keys = {"failed_ratio": objective.maximum} if objective.column == "error_ratio" else _latency_keys(objective)
         goal = ", ".join(f"{key}: {value:.10g}" for key, value in keys.items())
         lowest, highest = _RANGES[factor]
-        levels = _SEARCH.format(
-            objective=goal, factor=factor, lowest=lowest, highest=highest, seconds=seconds, trials=20
-        )
+        levels = _SEARCH.format(goal=goal, factor=factor, lowest=lowest, highest=highest, last=max(3, seconds))
     fixed = ", connections: 256" if factor == "rate_rps" else ""
     question = f"What does {url} serve{f' with {objective}' if objective else ''}?"
     server = _server(url)

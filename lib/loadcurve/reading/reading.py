@@ -59,7 +59,7 @@ def refused(source: str, why: object) -> Reading:
 
 def recording_text(raw: bytes) -> str:
     """Return what `sadf -j` of this machine prints of a binary `sa` file."""
-    from loadcurve.lab.monitors.sadf import text_of
+    from loadcurve.lab.tools.monitors.sadf import text_of
 
     with temporary_folder() as folder:
         recording = folder / "recording"  # sadf requires a file, and the original may be compressed

@@ -13,16 +13,15 @@ import yaml
 
 from loadcurve.files import paths
 from loadcurve.lab import describe, read_checked
-from loadcurve.lab.faults import FAULTS
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.conditions import SYSCTLS
-from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
+from loadcurve.lab.hosts.network.topology import TOPOLOGIES
 from loadcurve.lab.schedule.goals import SearchSection, StopSection
-from loadcurve.lab.servers.responses import ResponseSection
 from loadcurve.lab.study_file import StudyFile, schema
-from loadcurve.lab.study_file.balancers import BalancerSection
 from loadcurve.lab.study_file.json_schema import Key, keys, meaning
-from loadcurve.lab.study_file.servers import MonitorsSection, ServerSection
+from loadcurve.lab.study_file.sections import BalancerSection, MonitorsSection, ServerSection
+from loadcurve.lab.tools.faults import FAULTS
+from loadcurve.lab.tools.generators import GENERATORS
+from loadcurve.lab.tools.servers.responses import ResponseSection
 from loadcurve.site.safety import literal
 from loadcurve.study.section import Choice
 

@@ -16,8 +16,8 @@ from events import wait_until
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import environment, which
-from loadcurve.lab.servers import Endpoint
-from loadcurve.lab.servers.service import Service
+from loadcurve.lab.tools.servers import Endpoint
+from loadcurve.lab.tools.servers.server import Service
 
 LIMIT_S = 30.0
 

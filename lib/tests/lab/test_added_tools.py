@@ -20,7 +20,7 @@ import loadcurve
 
 # Module, constant and tool of each example, by the folder of its kind.
 ADDED = {
-    "generators": ("tiny", "TINY", "TOOL"),
+    "generators": ("tiny", "TINY", ""),
     "servers": ("tinyd", "TINYD", "TOOL"),
     "balancers": ("tinylb", "TINYLB", "TOOL"),
     "monitors": ("memory", "FREE", "TOOL"),
@@ -31,7 +31,7 @@ CHILD = """
 import json, sys
 
 from loadcurve.lab import describe
-from loadcurve.lab.generators import Load, command_of
+from loadcurve.lab.tools.generators import Load, command_of
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.study_file import schema
 from loadcurve.site.laboratory import OFFERS, recipes_markdown
@@ -102,10 +102,10 @@ def package(folder, tmp_path_factory):
     copy = tmp_path_factory.mktemp("lib")
     shutil.copytree(Path(loadcurve.__file__).parent, copy / "loadcurve", ignore=shutil.ignore_patterns("__pycache__"))
     lab = copy / "loadcurve" / "lab"
-    shutil.copytree(folder, lab, dirs_exist_ok=True)
+    shutil.copytree(folder, lab / "tools", dirs_exist_ok=True)
     for kind, (module, constant, tool) in ADDED.items():
-        line = f"from loadcurve.lab.{kind} import {module}"
-        _replace(lab / kind / "__init__.py", "_LIST = (", f"{line}\n\n_LIST = ({module}.{constant}, ")
+        line = f"from loadcurve.lab.tools.{kind} import {module}"
+        _replace(lab / "tools" / kind / "__init__.py", "_LIST = (", f"{line}\n\n_LIST = ({module}.{constant}, ")
         if tool:
             _replace(lab / "known_tools.py", "_USED = (", f"{line}\n\n_USED = ({module}.{tool}, ")
     return copy

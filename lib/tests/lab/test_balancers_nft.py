@@ -12,10 +12,10 @@ from private_services import ask, need, running
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
-from loadcurve.lab.balancers import NftSection, nft_rules, nft_server
 from loadcurve.lab.hosts.network import build, unused_block
-from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
-from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
+from loadcurve.lab.hosts.network.topology import client_l4_servers
+from loadcurve.lab.tools.balancers import NftSection, nft_rules, nft_server
+from loadcurve.lab.tools.servers import Endpoint, Nginx, Text, nginx_service
 
 SERVERS = 3
 

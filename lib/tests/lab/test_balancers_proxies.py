@@ -14,7 +14,7 @@ from private_services import ask, free_endpoint, listeners, need, running
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.haproxy import parse_haproxy
-from loadcurve.lab.balancers import (
+from loadcurve.lab.tools.balancers import (
     Domains,
     HaproxyProxy,
     NginxProxy,
@@ -25,7 +25,7 @@ from loadcurve.lab.balancers import (
     nginx_server,
     nginx_stream_service,
 )
-from loadcurve.lab.servers import Endpoint, Nginx, Process, Status, Text, nginx_service
+from loadcurve.lab.tools.servers import Endpoint, Nginx, Process, Status, Text, nginx_service
 
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 SERVERS = 3

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loadcurve.lab.balancers import expected_shares, nft_server, nginx_server, seed_of_shares
-from loadcurve.lab.balancers.shares import jhash
+from loadcurve.lab.tools.balancers import expected_shares, nft_server, nginx_server, seed_of_shares
+from loadcurve.lab.tools.balancers.shares import jhash
 
 
 def test_the_kernels_hash():

@@ -16,7 +16,7 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts.network import namespaces
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
 from loadcurve.lab.hosts.tools import environment
 from loadcurve.study import Study
 from loadcurve.study.records import read_run

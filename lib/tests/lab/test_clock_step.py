@@ -26,7 +26,7 @@ from faked_clock import LIBRARY, faked_programs, faking
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
-from loadcurve.lab.generators import start_delay_s
+from loadcurve.lab.tools.generators import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
 
@@ -36,7 +36,7 @@ LAUNCH = """
 import select, sys, time
 from pathlib import Path
 from loadcurve.lab import launch
-from loadcurve.lab.generators import barrier
+from loadcurve.lab.tools.generators import generator as barrier
 from loadcurve.study.records import read_study
 time.sleep = lambda duration_s: select.select([], [], [], duration_s)
 barrier._AT = "import select" + chr(10) + barrier._AT.replace("time.sleep(", "select.select([], [], [], ")

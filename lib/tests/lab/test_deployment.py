@@ -8,7 +8,7 @@ from one_test import in_one_test
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import describe
 from loadcurve.lab.hosts.capabilities import ASSUMED
-from loadcurve.lab.preflight.obstacles import deployments
+from loadcurve.lab.run.obstacles import deployments
 from loadcurve.lab.study_file import TopologySection, check_study
 from loadcurve.study import Study
 

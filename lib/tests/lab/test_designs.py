@@ -10,7 +10,7 @@ from loadcurve.files import paths
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab import describe, list_obstacles, read_checked
 from loadcurve.lab.hosts import capabilities
-from loadcurve.lab.preflight.obstacles import deployments, first_points
+from loadcurve.lab.run.obstacles import deployments, first_points
 from loadcurve.lab.study_file import check_study
 from loadcurve.launching import launch
 from loadcurve.study import Study

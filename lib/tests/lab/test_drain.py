@@ -11,7 +11,7 @@ from launched_runs import launched
 
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
-from loadcurve.lab.run import drain
+from loadcurve.lab.run import readiness as drain
 from loadcurve.lab.run.in_flight import count_tcp, count_unix
 
 # Each request takes the only worker of a server so long, whatever the machine; what a warm-up leaves, or another run,
@@ -111,7 +111,7 @@ def test_requests_that_php_has_queued_are_worked_off(tmp_path):
 def test_a_server_that_is_never_idle_is_not_waited_for_without_end(tmp_path, monkeypatch):
     # Deployment and environment of a server that others use too.
     never = SimpleNamespace(watch={"local": LocalExecutor(LOCAL, tmp_path)})
-    monkeypatch.setattr(drain, "limit_s", lambda settings: 0.1)
+    monkeypatch.setattr(drain, "idle_limit_s", lambda settings: 0.1)
     monkeypatch.setattr(drain, "_watched", lambda *_: [drain._Watched("local", (80,), True)])
     monkeypatch.setattr(drain, "_count", lambda *_: 7)
     assert list(drain.wait_until_idle(never, never, never)) == [

@@ -9,7 +9,7 @@ import pytest
 from events import wait_until
 
 from loadcurve.lab.hosts.network import clean
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 
@@ -17,9 +17,9 @@ LAUNCHER = """
 import subprocess, sys, time
 from pathlib import Path
 import psutil
-from loadcurve.lab.faults import drop_syn, injected, narrow_ports, stop_server
+from loadcurve.lab.tools.faults import drop_syn, injected, narrow_ports, stop_server
 from loadcurve.lab.hosts.network import Ledger, build
-from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded
 
 with Ledger(Path(sys.argv[1])) as ledger, build(client_server(), ledger) as hosts:

@@ -11,8 +11,12 @@ from events import HANG_S
 from private_services import need
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.deployment.faults import links_with
-from loadcurve.lab.faults import (
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions
+from loadcurve.lab.hosts.network.topology import resolve
+from loadcurve.lab.run.deployment import links_with
+from loadcurve.lab.study_file.sections import FaultSection
+from loadcurve.lab.tools.faults import (
     FAULTS,
     Fault,
     Send,
@@ -39,10 +43,6 @@ from loadcurve.lab.faults import (
     steer_packets,
     stop_server,
 )
-from loadcurve.lab.hosts.host import LOCAL, Host
-from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions
-from loadcurve.lab.hosts.network.wiring import resolve
-from loadcurve.lab.study_file.faults import FaultSection
 
 ALL = (
     narrow_ports(10),

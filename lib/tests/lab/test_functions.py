@@ -7,8 +7,8 @@ import pytest
 from private_services import need
 
 from loadcurve.acceptance import judge_functions
-from loadcurve.lab.functions import FunctionsSection, function_test, missing
 from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.tools.balancers.functions import FunctionsSection, function_test, missing
 
 
 def verdicts(folder, balancer, checks, defect=("", "", "")):

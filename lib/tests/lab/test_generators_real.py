@@ -12,11 +12,11 @@ from events import HANG_S
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
-from loadcurve.lab.deployment.host_slot import free_port
-from loadcurve.lab.generators import GENERATORS, Load, command_of
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.lab.known_tools import TOOLS
+from loadcurve.lab.run.deployment import free_port
+from loadcurve.lab.tools.generators import GENERATORS, Load, command_of
 
 pytestmark = pytest.mark.real
 

@@ -14,8 +14,10 @@ from private_services import listens
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.load.wrk_json import parse_wrk_json
-from loadcurve.lab.deployment.host_slot import free_port
-from loadcurve.lab.generators import (
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH, which
+from loadcurve.lab.run.deployment import free_port
+from loadcurve.lab.tools.generators import (
     GeneratorCommand,
     Load,
     command_of,
@@ -24,8 +26,6 @@ from loadcurve.lab.generators import (
     start_at,
     start_delay_s,
 )
-from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.stats import summarise_merged
 
 pytestmark = pytest.mark.real

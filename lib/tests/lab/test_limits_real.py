@@ -15,12 +15,10 @@ from events import HANG_S, wait_until
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.host import LOCAL, Host
-from loadcurve.lab.hosts.limits import Limits, Prefix, limited, throttling, why_not
-from loadcurve.lab.hosts.limits.limits import mounted_controller
+from loadcurve.lab.hosts.limits import Limits, Prefix, limited, mounted_controller, throttling, why_not
 from loadcurve.lab.hosts.network import Ledger, Resource, build, clean
-from loadcurve.lab.hosts.network.ledger import _boot
-from loadcurve.lab.hosts.network.named_topologies import client_server
-from loadcurve.lab.hosts.network.resources import is_running
+from loadcurve.lab.hosts.network.ledger import _boot, is_running
+from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded
 
 pytestmark = pytest.mark.lab

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.hosts.limits import Limits, Prefix, limited, limits, throttling, why_not
-from loadcurve.lab.hosts.limits.limits import Controller, mounted_controller
+from loadcurve.lab.hosts import limits
+from loadcurve.lab.hosts.limits import Controller, Limits, Prefix, limited, mounted_controller, throttling, why_not
 from loadcurve.lab.hosts.network import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the laboratory needs Linux")

@@ -17,11 +17,11 @@ from private_services import ask, free_endpoint, need, running
 from watched import start, watching
 
 import loadcurve
-from loadcurve.lab.balancers import IpvsSection, NftSection, ipvs_rules, nft_rules
 from loadcurve.lab.hosts.network import build, unused_block
-from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.monitors import (
+from loadcurve.lab.tools.balancers import IpvsSection, NftSection, ipvs_rules, nft_rules
+from loadcurve.lab.tools.monitors import (
     Monitor,
     conntrack,
     counters,
@@ -36,7 +36,7 @@ from loadcurve.lab.monitors import (
     stub_status,
     watchers,
 )
-from loadcurve.lab.servers import Endpoint, Nginx, Serving, Status, nginx_service
+from loadcurve.lab.tools.servers import Endpoint, Nginx, Serving, Status, nginx_service
 
 pytestmark = pytest.mark.real
 

@@ -7,9 +7,9 @@ import pytest
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.registry import form_of
-from loadcurve.lab.balancers import BALANCERS, BalancerHost
 from loadcurve.lab.hosts.capabilities import ASSUMED
-from loadcurve.lab.monitors import (
+from loadcurve.lab.tools.balancers import BALANCERS, BalancerHost
+from loadcurve.lab.tools.monitors import (
     Monitor,
     conntrack,
     counters,
@@ -24,7 +24,7 @@ from loadcurve.lab.monitors import (
     stub_status,
     watchers,
 )
-from loadcurve.lab.servers import Endpoint
+from loadcurve.lab.tools.servers import Endpoint
 
 
 def _counting(name):

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.network import HostSettings, LinkConditions
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, ethtool_argv, loss_rules, tc_lines
-from loadcurve.lab.hosts.network.named_topologies import client_l4_servers, client_server
-from loadcurve.lab.hosts.network.wiring import host_lines, resolve, sysctl_words, veth_lines
+from loadcurve.lab.hosts.network.topology import (
+    client_l4_servers,
+    client_server,
+    host_lines,
+    resolve,
+    sysctl_words,
+    veth_lines,
+)
 
 conditions = st.builds(
     LinkConditions,

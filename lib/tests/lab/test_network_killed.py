@@ -14,8 +14,8 @@ from events import wait_until
 
 from loadcurve.lab.hosts import tools
 from loadcurve.lab.hosts.network import Ledger, LinkConditions, build, clean, namespaces
-from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
+from loadcurve.lab.hosts.network.topology import client_l4_servers
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]

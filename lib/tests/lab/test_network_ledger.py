@@ -17,7 +17,7 @@ from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.network import Ledger, Resource, clean
 from loadcurve.lab.hosts.network import ledger as ledger_module
-from loadcurve.lab.hosts.network.resources import check_resource, process_state
+from loadcurve.lab.hosts.network.ledger import check_resource, process_state
 from loadcurve.lab.hosts.tools import which
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the laboratory needs Linux")

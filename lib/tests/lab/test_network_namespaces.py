@@ -28,14 +28,14 @@ from loadcurve.lab.hosts.network import (
     unused_block,
 )
 from loadcurve.lab.hosts.network.conditions import tc_lines
-from loadcurve.lab.hosts.network.named_topologies import (
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
+from loadcurve.lab.hosts.network.topology import (
     client_l4_servers,
     client_proxy_servers,
     client_server,
     loopback,
     several_clients,
 )
-from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.process import guarded
 
 pytestmark = pytest.mark.lab

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.network import TOPOLOGIES, Topology
-from loadcurve.lab.hosts.network.named_topologies import (
+from loadcurve.lab.hosts.network.topology import (
     BLOCKS,
+    Interface,
+    Node,
     client_l4_servers,
     client_proxy_servers,
     client_server,
     free_block,
     several_clients,
 )
-from loadcurve.lab.hosts.network.topology import Interface, Node
 from loadcurve.lab.hosts.tools import which
 
 counts, blocks = st.integers(1, 30), st.sampled_from(BLOCKS)

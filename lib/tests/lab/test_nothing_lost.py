@@ -21,9 +21,9 @@ from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
-from loadcurve.lab.hosts.limits.limits import mounted_controller
+from loadcurve.lab.hosts.limits import mounted_controller
 from loadcurve.lab.hosts.network import Ledger, clean, namespaces
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.run import environment
 from loadcurve.study import Study

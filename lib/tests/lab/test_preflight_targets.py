@@ -11,10 +11,10 @@ import pytest
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.preflight import allowed_targets
-from loadcurve.lab.preflight.allowed_targets import check_response, check_target
+from loadcurve.lab.run import allowed_targets
+from loadcurve.lab.run.allowed_targets import check_response, check_target
+from loadcurve.lab.tools.generators import GENERATORS
 from loadcurve.study import Study
 from loadcurve.study.records import read_run
 

@@ -14,10 +14,10 @@ from private_services import need
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
-from loadcurve.lab.hosts.network.commands import run
+from loadcurve.lab.hosts.network.conditions import run
 from loadcurve.lab.hosts.process import guarded, start, stop
 from loadcurve.lab.hosts.tools import FIXED, PASSED
-from loadcurve.lab.monitors import pidstat
+from loadcurve.lab.tools.monitors import pidstat
 from loadcurve.study import Command
 
 pytestmark = pytest.mark.real

@@ -15,13 +15,15 @@ from private_services import listens
 
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import launch, list_obstacles, measure_here, monitors
-from loadcurve.lab.deployment import host_slot, loads
-from loadcurve.lab.generators import GeneratorCommand
+from loadcurve.lab import launch, list_obstacles, measure_here
 from loadcurve.lab.hosts import capabilities
-from loadcurve.lab.monitors import Monitor
-from loadcurve.lab.preflight import obstacles
+from loadcurve.lab.run import deployment as host_slot
+from loadcurve.lab.run import deployment as loads
 from loadcurve.lab.run import launch as launch_module
+from loadcurve.lab.run import obstacles
+from loadcurve.lab.tools import monitors
+from loadcurve.lab.tools.generators import GeneratorCommand
+from loadcurve.lab.tools.monitors import Monitor
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_run, write_study
 

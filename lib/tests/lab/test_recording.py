@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from loadcurve.lab.deployment import HostSlot, deploy
 from loadcurve.lab.hosts.capabilities import ASSUMED
-from loadcurve.lab.hosts.clock import both_clocks, clock_step
+from loadcurve.lab.hosts.host import both_clocks, clock_step
+from loadcurve.lab.run.deployment import HostSlot, deploy
 from loadcurve.lab.run.record import Record, finish, missing_reports
 from loadcurve.lab.study_file import settings_of
 from loadcurve.study import Command, Run, Study

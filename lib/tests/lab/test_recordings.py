@@ -9,7 +9,7 @@ from loadcurve.ingest.sysstat.sadf_header import is_sa
 from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
 from loadcurve.ingest.sysstat.sar import parse_sar
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.monitors import sadf
+from loadcurve.lab.tools.monitors import sadf
 
 SAMPLES = Path(__file__).parents[1] / "data/samples/sar"
 RECORDING = SAMPLES / "srv1.sa"

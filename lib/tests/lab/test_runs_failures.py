@@ -13,8 +13,8 @@ from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_s
 from loadcurve.errors import LabError
 from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts import capabilities
-from loadcurve.lab.monitors import sampler
-from loadcurve.lab.preflight import obstacles
+from loadcurve.lab.run import obstacles
+from loadcurve.lab.tools.monitors import sampler
 from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab

@@ -7,7 +7,7 @@ from launched_runs import DELAYS, launched, read_folder, short_study
 from private_services import free_endpoint
 
 from loadcurve.lab import launch
-from loadcurve.lab.generators.barrier import start_delay_s
+from loadcurve.lab.tools.generators.generator import start_delay_s
 
 pytestmark = pytest.mark.lab
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.lab.schedule.search.verdict import error_bound, tally, trials_to_decide
+from loadcurve.lab.schedule.search.bracket import error_bound, tally, trials_to_decide
 
 
 def chance_of(decision, keeps, needed):

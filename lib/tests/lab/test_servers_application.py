@@ -8,7 +8,7 @@ import pytest
 from events import HANG_S
 from private_services import ask, free_endpoint, listeners, need, running
 
-from loadcurve.lab.servers import (
+from loadcurve.lab.tools.servers import (
     MariaDb,
     Page,
     PhpFpm,

@@ -7,8 +7,8 @@ from events import HANG_S
 from private_services import ask, need, running
 
 from loadcurve.lab.hosts.network import build, unused_block
-from loadcurve.lab.hosts.network.named_topologies import client_server
-from loadcurve.lab.servers import Endpoint, Files, Nginx, Serving, nginx_service
+from loadcurve.lab.hosts.network.topology import client_server
+from loadcurve.lab.tools.servers import Endpoint, Files, Nginx, Serving, nginx_service
 
 pytestmark = [pytest.mark.real, pytest.mark.lab]
 

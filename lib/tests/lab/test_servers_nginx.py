@@ -13,7 +13,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.capabilities import here as here_programs
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.servers import Burn, Delay, Files, Nginx, Process, Serving, Status, Text, nginx_service
+from loadcurve.lab.tools.servers import Burn, Delay, Files, Nginx, Process, Serving, Status, Text, nginx_service
 
 pytestmark = pytest.mark.real
 

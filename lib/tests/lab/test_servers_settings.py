@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers import (
+from loadcurve.lab.tools.servers import (
     Burn,
     Delay,
     Endpoint,

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 from private_services import ask, free_endpoint, listeners, need, running
 
-from loadcurve.lab.servers import (
-    Files,
-    WebSection,
-    WebServer,
-    apache_service,
-    caddy_service,
-    lighttpd_service,
-)
+from loadcurve.lab.tools.servers import Files, WebSection, WebServer, apache_service, caddy_service, lighttpd_service
 
 MAKERS = {
     "apache2": lambda server: apache_service(server, launcher_is_root=os.geteuid() == 0),

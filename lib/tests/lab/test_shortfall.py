@@ -6,8 +6,9 @@ import pytest
 from launched_runs import launched
 from private_services import need
 
-from loadcurve.lab.generators import GENERATORS, ab
 from loadcurve.lab.run.run_point import ended_early
+from loadcurve.lab.tools.generators import GENERATORS
+from loadcurve.lab.tools.generators import programs as ab
 from loadcurve.study import Command
 
 

@@ -13,7 +13,7 @@ from events import HANG_S, wait_until
 from launched_runs import left_behind, short_study
 
 from loadcurve.lab import list_obstacles
-from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.network.ledger import NAMESPACES
 from loadcurve.study.records import read_run, run_folders, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("default_signals")]

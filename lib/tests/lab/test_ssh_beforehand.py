@@ -16,7 +16,7 @@ from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.preflight import obstacles
+from loadcurve.lab.run import obstacles
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_run, write_study
 

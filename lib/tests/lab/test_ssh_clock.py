@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from ssh_hosts import serving
 
-from loadcurve.lab.generators.at import __file__ as at
 from loadcurve.lab.hosts import ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions, build
+from loadcurve.lab.tools.generators.at import __file__ as at
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]

@@ -18,8 +18,8 @@ from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.lab.hosts import facts
 from loadcurve.lab.hosts.executor import Executor, LocalExecutor
 from loadcurve.lab.hosts.ssh import RemoteExecutor, connection, executor, parse_url
+from loadcurve.lab.hosts.ssh.connection import Reader
 from loadcurve.lab.hosts.ssh.executor import Exchange, check_names, offset_of, receive
-from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.study_file import check_study
 from loadcurve.study import Study
 

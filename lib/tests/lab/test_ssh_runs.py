@@ -26,11 +26,11 @@ from ssh_hosts import SshHost, have_ssh, serving
 from loadcurve.files.atomic import runtime_folder
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import list_obstacles
-from loadcurve.lab.generators import start_delay_s
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.ssh import connection
 from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.tools.generators import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
 

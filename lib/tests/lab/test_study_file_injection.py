@@ -13,11 +13,11 @@ from one_test import in_one_test
 from study_texts import written
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.lab import monitors
-from loadcurve.lab.deployment import argvs
 from loadcurve.lab.hosts.capabilities import ASSUMED
-from loadcurve.lab.preflight.obstacles import deployments, first_points
+from loadcurve.lab.run.deployment import argvs
+from loadcurve.lab.run.obstacles import deployments, first_points
 from loadcurve.lab.study_file import check_study, read_checked
+from loadcurve.lab.tools import monitors
 from loadcurve.study import Study, settled
 
 HOSTILE = [

@@ -11,9 +11,9 @@ from study_texts import HEAD, read, said
 from test_study_file_rules import RIGHT
 
 from loadcurve.files.yaml_document import read_yaml
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import schema, settings_of
 from loadcurve.lab.study_file.json_schema import keys, meaning, sections
+from loadcurve.lab.tools.generators import GENERATORS
 
 # What a schema can refuse: words, types, ranges, keys, how many of them.  Rules between keys are `read_checked`'s.
 WRONG = [

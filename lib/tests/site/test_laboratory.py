@@ -8,12 +8,12 @@ from typing import get_args
 import pytest
 
 from loadcurve.files import paths
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.schedule.goals import SearchSection
-from loadcurve.lab.servers.responses import ResponseSection
-from loadcurve.lab.study_file import hosts, servers
-from loadcurve.lab.study_file.balancers import BalancerSection
-from loadcurve.lab.study_file.faults import FaultSection
+from loadcurve.lab.study_file import hosts
+from loadcurve.lab.study_file import sections as servers
+from loadcurve.lab.study_file.sections import BalancerSection, FaultSection
+from loadcurve.lab.tools.generators import GENERATORS
+from loadcurve.lab.tools.servers.responses import ResponseSection
 from loadcurve.site.laboratory import OFFERS, designs_markdown, recipes_markdown
 
 NAMES = {

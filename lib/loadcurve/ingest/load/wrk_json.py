@@ -1,7 +1,7 @@
 """wrk: read the JSON file of the laboratory's reporter into `runs`, `latency` and `histogram`.
 
 Seen: Debian's wrk 4.1.0 with ``wrk -t2 -c8 -d1s --latency -s reporter.lua URL -- FILE CONNECTIONS``
-(``lab/generators/reporter.lua``).
+(``lab/tools/generators/reporter.lua``).
 
 Output of wrk (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
 

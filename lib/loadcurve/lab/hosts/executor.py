@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import background, facts, process
-from loadcurve.lab.hosts.clock import both_clocks
-from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.host import Host, both_clocks
 from loadcurve.lab.hosts.process import Started, guarded
 from loadcurve.lab.hosts.tools import environment
 from loadcurve.study import Command

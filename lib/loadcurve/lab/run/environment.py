@@ -6,15 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loadcurve.lab.deployment import Deployment
-from loadcurve.lab.deployment.faults import links_with, settings_with
-from loadcurve.lab.deployment.host_slot import section_of
 from loadcurve.lab.hosts import network, ssh
 from loadcurve.lab.hosts.executor import Executor, LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.limits import Limits, Prefix, limited, throttling
 from loadcurve.lab.hosts.network import Ledger
-from loadcurve.lab.hosts.network.commands import Invocation
+from loadcurve.lab.hosts.network.conditions import Invocation
+from loadcurve.lab.run.deployment import Deployment, links_with, section_of, settings_with
 from loadcurve.lab.study_file import StudyFile, TopologySection
 
 

@@ -1,40 +1,42 @@
-"""Launch a study: run its points, in seeded random order or as a search decides, each into a folder of its own.
+"""Launch a study, or measure one point from Python.
 
 Finished runs are kept; the next launch of the same folder repeats the others, and unpacks packed runs before it does.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.files import paths
 from loadcurve.files.paths import shown
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import unused_block
 from loadcurve.lab.hosts.process import now
-from loadcurve.lab.preflight.allowed_targets import check_targets
-from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
-from loadcurve.lab.preflight.quiet import disturbance, wait_until_quiet
-from loadcurve.lab.run import disk_reserve
+from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.environment import log_in
+from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
+from loadcurve.lab.run.quiet import disturbance, wait_until_quiet
+from loadcurve.lab.run.record import translate_disk_full
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
 from loadcurve.lab.run.run_point import LaunchContext, run_point
 from loadcurve.lab.schedule.feedback import Feedback
 from loadcurve.lab.schedule.order import max_points, points_of
 from loadcurve.lab.schedule.points import Point
-from loadcurve.lab.study_file import TopologySection, check_study, settings_of
+from loadcurve.lab.study_file import TopologySection, check_study, read_checked, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.runtime.jupyter import progress_stream
 from loadcurve.runtime.signals import deferred, pause
 from loadcurve.study import Run, Study
 from loadcurve.study.archive import opened, unpack
 from loadcurve.study.manifest import list_run
-from loadcurve.study.records import read_run, run_folders
+from loadcurve.study.records import fingerprint, read_run, read_study, run_folders
 
 _FORM = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
 
@@ -127,7 +129,8 @@ def launch(
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
             pass  # raises for a remote host without a program, before anything is started
-        context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public, addresses)
+        block = unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
+        context = LaunchContext(here, block, capabilities.here(), remote, logins, public, addresses)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
         finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
         left = max(max_points(study, settings) - finished, 0)
@@ -135,18 +138,16 @@ def launch(
             wait_until_quiet()
         adaptive = settings.search is not None or settings.stop is not None
         if finished and feedback is not None:
-            feedback.report(f"{shown(folder)}: {_resumption(finished, left, adaptive)}")
+            following = (
+                "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
+            )
+            runs = f"{finished} run{'s are' if finished > 1 else ' is'} finished"
+            feedback.report(f"{shown(folder)}: {runs}; {following}")
         with LaunchProgress(study.study, left, adaptive, feedback) as progress:
             failed, made = _run_all(study, points, folder, context, progress, _TRIES if quiet else 1)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
-
-
-def _resumption(finished: int, left: int, adaptive: bool) -> str:
-    """Return how many runs are finished, and what a launch does next."""
-    following = "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
-    return f"{finished} run{'s are' if finished > 1 else ' is'} finished; {following}"
 
 
 _TRIES = 3
@@ -169,10 +170,10 @@ def _run_all(
         pause(study.rest_s if made else 0.0)
         for left in reversed(range(tries)):
             if (own / "run.json").is_file():
-                with disk_reserve.translate_disk_full():
+                with translate_disk_full():
                     list_run(folder, point.run_id, replaces=_why_again(read_run(own)))
             run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
-            with disk_reserve.translate_disk_full():
+            with translate_disk_full():
                 list_run(folder, point.run_id, read_run(own).seal)
             made += 1
             if run.status != "finished" or not left or not disturbance(run.background):
@@ -208,6 +209,96 @@ def _topologies(study: Study) -> list[TopologySection]:
     return [settings_of_point(study, dict(point.settings)).topology for point in points.values()]
 
 
-def _block(topologies: Iterable[TopologySection]) -> str:
-    """A free block of addresses for the networks of the laboratory; empty where no point has one."""
-    return unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
+@dataclass(frozen=True)
+class Measurement:
+    """The result of `measure_here`.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        The study's folder under ``build/studies``.
+    finished : int
+        Number of finished runs in it.
+    reason : str
+        Why runs are missing (a missing tool, a failed run); empty when every run finished.
+
+    Examples
+    --------
+    >>> Measurement(Path("build/studies/here"), finished=12, reason="").finished
+    12
+    """
+
+    folder: Path
+    finished: int
+    reason: str
+
+
+def measure_here(
+    study: str | Path,
+    *,
+    name: str,
+    seconds: float,
+    repeats: int,
+    afresh: bool = False,
+    feedback: Feedback | None = None,
+) -> Measurement:
+    """Launch a study under another name with another duration and number of repeats.
+
+    What this machine cannot run is reported in the result and raises no error.
+
+    Parameters
+    ----------
+    study : str or pathlib.Path
+        Name of a study, its folder, or its `study.yml`.
+    name : str
+        The copy's name, and that of its folder under ``build/studies``.
+    seconds : float
+        Duration of the load at each point, in s, at least 1.
+    repeats : int
+        Repeats of each point, at least 1.
+    afresh : bool
+        Whether a copy of that name is removed first if it has other settings, or was changed or damaged.
+    feedback : Feedback, optional
+        How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
+
+    Raises
+    ------
+    ParseError, LoadcurveError
+        When the study does not exist or is invalid, or the copy is of another study and `afresh` is False.
+
+    Examples
+    --------
+    >>> here = measure_here("connections_on_loopback", name="here", seconds=1, repeats=1)  # doctest: +SKIP
+    >>> here.finished, here.reason  # doctest: +SKIP
+    (20, '')
+    """
+    recorded = read_checked(paths.study_folder(study))
+    short = replace(recorded, study=name, load={**recorded.load, "duration_s": float(seconds)}, repeats=repeats)
+    folder = paths.build() / "studies" / name
+    if folder.exists() and not _holds(folder, short):
+        if not afresh:
+            raise LoadcurveError(
+                f"{paths.shown(folder)} holds another study, or one with other seconds, repeats or settings: "
+                "give another name, or remove the folder"
+            )
+        shutil.rmtree(folder)
+    try:
+        launch(short, folder, feedback=feedback)
+        reason = ""
+    except LabError as error:
+        reason = str(error)
+    finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
+    return Measurement(folder, finished, reason)
+
+
+def _holds(folder: Path, study: Study) -> bool:
+    """Whether a folder holds this study, with every run as it was recorded."""
+    try:
+        return read_study(folder) == study and all(map(_is_as_recorded, run_folders(folder)))
+    except LoadcurveError:
+        return False
+
+
+def _is_as_recorded(folder: Path) -> bool:
+    files = read_run(folder).files
+    return all((folder / name).is_file() and fingerprint(folder / name) == known for name, known in files.items())

@@ -1,20 +1,69 @@
-"""The record of a run: collected while it lasts, then written to `run.json`."""
+"""The record of a run, and the reserve of disk that it needs."""
 
+import contextlib
+import errno
+import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loadcurve.lab.deployment import Deployment
-from loadcurve.lab.deployment.host_slot import processors, with_role
-from loadcurve.lab.generators import start_delay_s
-from loadcurve.lab.run import disk_reserve
+from loadcurve.errors import LabError
+from loadcurve.lab.run.deployment import Deployment, processors, with_role
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.tools.generators import start_delay_s
 from loadcurve.study import Command, Run
 from loadcurve.study.records import fingerprint, write_run
+
+FULL = os.strerror(errno.ENOSPC)
+# A run.json is a few KiB; with long commands and many files it stays below this.
+RESERVE_BYTES = 64 * 1024
+_NAME, _PROBE = "run.json.reserve", "run.json.probe"
+_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextlib.contextmanager
+def translate_disk_full() -> Iterator[None]:
+    """Raise `LabError` where the system reports a full disk or an exhausted quota."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _ERRORS:
+            raise
+        raise LabError(f"{os.strerror(error.errno)}: free some, and launch again") from None
+
+
+def reserve(folder: Path) -> None:
+    """Reserve `RESERVE_BYTES` in a run's folder; raise OSError when the disk has less free space than that."""
+    with (folder / _NAME).open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
+
+
+def has_room(folder: Path) -> bool:
+    """Whether a tool of this user could still write; called before files are removed, because that frees space.
+
+    The number of free blocks is not enough to decide this, because some blocks are reserved for root.
+    """
+    probe = folder / _PROBE
+    try:
+        with probe.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 1)
+    except OSError as error:
+        if error.errno not in _ERRORS:
+            raise
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True
+
+
+def release(folder: Path) -> None:
+    """Release the reserved space."""
+    (folder / _NAME).unlink(missing_ok=True)
+
 
 # Throughputs are summed over generators, each over its own time, so this bounds the relative error of the sum.
 _UNEVEN_RATIO = 0.01
@@ -44,7 +93,7 @@ class Record:
 
     def note_full_disk(self, folder: Path) -> None:
         """Note whether the disk of the run's folder is full."""
-        self.full = self.full or not disk_reserve.has_room(folder)
+        self.full = self.full or not has_room(folder)
 
 
 def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dict[str, Any]:

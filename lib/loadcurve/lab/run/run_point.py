@@ -13,24 +13,31 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
-from loadcurve.lab.deployment import Deployment, deploy
-from loadcurve.lab.deployment.host_slot import host_slots, processors
-from loadcurve.lab.functions import FunctionTest
-from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts import background
 from loadcurve.lab.hosts.capabilities import Programs
-from loadcurve.lab.hosts.clock import both_clocks, clock_step
 from loadcurve.lab.hosts.executor import LocalExecutor
-from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.hosts.host import LOCAL, both_clocks, clock_step
 from loadcurve.lab.hosts.ssh import Connection
-from loadcurve.lab.preflight.allowed_targets import check_target, targets
-from loadcurve.lab.run import disk_reserve
+from loadcurve.lab.run.allowed_targets import check_target, targets
+from loadcurve.lab.run.deployment import Deployment, deploy, host_slots, processors
 from loadcurve.lab.run.environment import Environment, prepared
-from loadcurve.lab.run.record import Record, factors_of, finish, missing_reports, tool_on_host
+from loadcurve.lab.run.record import (
+    FULL,
+    Record,
+    factors_of,
+    finish,
+    missing_reports,
+    release,
+    reserve,
+    tool_on_host,
+    translate_disk_full,
+)
 from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.tools.balancers.functions import FunctionTest
+from loadcurve.lab.tools.generators import GENERATORS
 from loadcurve.runtime.signals import interrupted
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.manifest import list_run
@@ -119,18 +126,18 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
         study.study, point.run_id, "running", factors, context.here, warnings=_warnings_before(settings, deployment)
     )
     try:
-        with disk_reserve.translate_disk_full():
+        with translate_disk_full():
             list_run(folder.parent, run.run_id)  # first, so that no reader finds a folder that is not listed
             _empty(folder)
             write_run(run, folder)
-            disk_reserve.reserve(folder)
+            reserve(folder)
     except LabError:
         shutil.rmtree(folder, ignore_errors=True)  # nothing was started
         raise
     record, clocks = Record(), both_clocks()
     status, reason = "interrupted", ""
     try:
-        with disk_reserve.translate_disk_full():
+        with translate_disk_full():
             status, reason = _run(study, settings, deployment, folder, context, record)
         if status == "finished" and (missing := missing_reports(deployment, record, folder)):
             status, reason = "failed", missing
@@ -143,14 +150,16 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
             reason = f"{type(error).__name__}: {error}"
             raise
     finally:
-        disk_reserve.release(folder)
+        release(folder)
         if status == "interrupted":
             reason = f"the launcher was interrupted by {signal.Signals(interrupted() or signal.SIGINT).name}"
         elif record.full:
-            status, reason = "failed", f"{disk_reserve.FULL}: what the tools wrote may be cut"
+            status, reason = "failed", f"{FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
             record.warnings.append(_clock_warning(step))
-        judge = partial(context.judge, meant=_may_fail(settings))
+        # A run without any response is valid where the study searches for the capacity, or injects a fault.
+        meant = bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
+        judge = partial(context.judge, meant=meant)
         run = finish(replace(run, status=status, reason=reason), record, folder, judge)
     return run
 
@@ -165,11 +174,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path)
         elif path.name != "run.json":
             path.unlink()
-
-
-def _may_fail(settings: StudyFile) -> bool:
-    """Whether a run without any response is a valid result: the study searches for the capacity, or injects a fault."""
-    return bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
 
 
 def _warnings_before(settings: StudyFile, deployment: Deployment) -> tuple[str, ...]:

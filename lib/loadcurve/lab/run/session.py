@@ -9,34 +9,33 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
-from loadcurve.lab import monitors
-from loadcurve.lab.balancers.load import loaded
-from loadcurve.lab.deployment import Deployment
-from loadcurve.lab.deployment.host_slot import processors
-from loadcurve.lab.deployment.loads import Loader
-from loadcurve.lab.deployment.warm_up import warm_ups
-from loadcurve.lab.faults import Event, Fault, injected, why_not
-from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.network.commands import Invocation
+from loadcurve.lab.hosts.host import pinned
+from loadcurve.lab.hosts.network.conditions import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.tools import Tool, version, version_in
 from loadcurve.lab.known_tools import tool_named
-from loadcurve.lab.run import drain
+from loadcurve.lab.run.deployment import Deployment, Loader, processors, warm_ups
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import (
     LEAD_LOCAL_S,
     LEAD_REMOTE_S,
     RESPONSE_S,
     check_port_free,
+    idle_limit_s,
     last_line,
     probe,
     wait_for_samples,
+    wait_until_idle,
     wait_until_ready,
 )
 from loadcurve.lab.run.record import Record, tool_on_host
-from loadcurve.lab.servers.service import Service, packed
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.tools import monitors
+from loadcurve.lab.tools.balancers.kernel import loaded
+from loadcurve.lab.tools.faults import Event, Fault, injected, why_not
+from loadcurve.lab.tools.generators import common_instant_ns, start_at
+from loadcurve.lab.tools.servers.server import Service, packed
 from loadcurve.runtime.signals import pause
 from loadcurve.study import Command
 
@@ -93,7 +92,7 @@ class RunSession:
         probed: list[object] = [service for _, service in self.deployment.services if service.url]
         probed += [self.deployment.balanced] if self.deployment.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
-        loading_s += drain.limit_s(self.settings) if self.warm_up_s else 0.0
+        loading_s += idle_limit_s(self.settings) if self.warm_up_s else 0.0
         return float(math.ceil(loading_s + len(probed) * self.settings.server.work_s + _OVERHEAD_S))
 
     def start_servers(self) -> None:
@@ -197,7 +196,7 @@ class RunSession:
             what = f"one request to {loader.url}: {found}"
             self.record.events.append({"at": now(), "host": loader.host, "what": what})
         begun = time.monotonic()
-        for late in drain.wait_until_idle(self.settings, self.deployment, self.environment):
+        for late in wait_until_idle(self.settings, self.deployment, self.environment):
             self.record.warnings.append(f"before the load, {late}: the measured load shares the server with them")
         if self.warm_up_s:
             what = f"idle {time.monotonic() - begun:.2f} s after the warm-up"
@@ -224,7 +223,7 @@ class RunSession:
             check_port_free(executor, service.url)
         executor.put(service.files, service.folders)
         wrap = self.deployment.wrap(host, kind)
-        argv = executor.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
+        argv = executor.argv((*pinned(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
             version=version_at(executor, tool_named(service.tool), service.program or service.argv[0]),
@@ -246,7 +245,7 @@ class RunSession:
         if instant_ns:
             made = start_at(made, executor.instant_ns(instant_ns), loader.stem, _PYTHON)
         wrap = self.deployment.wrap(loader.host, role)
-        argv = executor.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
+        argv = executor.argv((*pinned(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
             version=version, host=loader.host,
@@ -291,7 +290,3 @@ def _while_running(running: list[tuple[int, Executor, Started]], max_s: float) -
             break
         pause(0.02)
     return runs
-
-
-def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:
-    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()

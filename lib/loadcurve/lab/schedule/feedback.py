@@ -1,13 +1,21 @@
-"""What a launch learns from the runs that ended: their measurements, and whether they count."""
+"""What measured points tell the schedule, and the answers of the searches that it repeats.
 
+A launch that resumes a study replays its recorded runs, so `answers.json` always covers all of them.
+"""
+
+import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
+from loadcurve.files.atomic import replacing
+from loadcurve.lab.schedule.search import Result
 from loadcurve.study import Run
+from loadcurve.units import unit_of_column
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class Feedback:
     rule : callable
         Stopping rule, see `NarrowMean`.
     report : callable
-        CallableAudit with each sentence for the user: what a run measured, and the result of a search or a stop.
+        Called with each sentence for the user: what a run measured, and the result of a search or a stop.
     judge : callable
         Record of a run without failed tools, its folder, and whether the study overloads the server on purpose → the
         reason why the run still counts as failed (empty if it does not), and warnings.
@@ -79,3 +87,87 @@ class Feedback:
     report: Callable[[str], None]
     judge: Callable[[Run, Path, bool], tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
     describe: Callable[[Run, Path], str] = lambda run, folder: run.status
+
+
+FILE = "answers.json"
+
+_NOUNS = {"throughput_rps": "throughput", "latency_mean_s": "response time"}
+_WORDS = {"rps": "requests/s", "bytes": "bytes", "bytes_per_s": "bytes/s", "s": "s"}
+
+Kind = Literal["capacity", "saturating_size", "stop"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Answer of one search or stop."""
+
+    of: str  # Variant and levels, as in the names of the runs; empty where the study has only one of each
+    kind: Kind  # `capacity`, `saturating_size` or `stop`
+    factor: str  # Factor that was searched; empty for a stop
+    quantity: str  # Name of the quantity in `value`, as in a column: `throughput_rps`
+    # `lower` and `upper`: for a search, the two loads between which the answer lies, in the unit of the factor; for a
+    # stop, the ends of the interval of the mean.  None if there is no such end.
+    lower: float | None
+    upper: float | None
+    value: float | None  # Quantity at the answer; None if unknown
+    reached: bool  # Whether the answer is as precise as the study requests
+    runs: int  # Number of runs
+    load_s: float  # Total duration of their load, in s
+    warnings: tuple[str, ...]  # Reasons to trust the answer less
+
+
+def answer_of(of: str, kind: Kind, factor: str, quantity: str, result: Result) -> Answer:
+    """Return the answer that states the result of a search or a stop."""
+    lower, upper, value = (known(end) for end in (result.lower, result.upper, result.value))
+    if kind != "stop":
+        lower = lower or None  # 0 means that there is no lower end
+    return Answer(
+        of, kind, factor, quantity, lower, upper, value, result.reached, result.trials, result.trial_s, result.warnings
+    )
+
+
+def known(number: float) -> float | None:
+    """Return a number, or None for NaN and infinity, which JSON cannot express."""
+    return float(number) if math.isfinite(number) else None
+
+
+def sentence(answer: Answer) -> str:
+    """Return an answer as a sentence with units.
+
+    Examples
+    --------
+    >>> found = Result(245, 256, 20000, True, (), 22, 51)
+    >>> sentence(answer_of("", "capacity", "connections", "throughput_rps", found))
+    'the objective is met up to 245 connections and missed at 256: 20,000 requests/s; 22 runs, 51 s of load'
+    """
+    low, high = (quantity(end, answer.factor or answer.quantity) for end in (answer.lower, answer.upper))
+    value = quantity(answer.value, answer.quantity)
+    if answer.kind == "stop":
+        text = f"the mean {_NOUNS[answer.quantity]} is {value}"
+        text += f", 95 % interval {low} to {high}" if answer.value else ""
+    elif answer.kind == "saturating_size":
+        text = f"{high} fill the limit" if answer.upper else "no size fills the limit"
+        text += f", {low} do not" if answer.lower else ""
+        text += f": {value}"
+    elif answer.lower:
+        missed = f"missed at {answer.upper:,g}" if answer.upper else "at no load missed"
+        text = f"the objective is met up to {low} and {missed}: {value}"
+    else:
+        text = f"the objective is missed at every load from {high} on"
+    runs = f"{answer.runs} runs, {answer.load_s:,.0f} s of load"
+    return "; ".join((f"{answer.of}: {text}" if answer.of else text, runs, *answer.warnings))
+
+
+def quantity(value: float | None, name: str) -> str:
+    """Return a value as text, with the unit from its column's name or the name of the counted items."""
+    if value is None:
+        return "not known"
+    unit, noun = unit_of_column(name), name.rpartition(".")[2]
+    words = _WORDS.get(unit, unit) or noun
+    return f"{value:.3g} s" if unit == "s" else f"{value:,.10g} {words}" if unit == "" else f"{value:,.0f} {words}"
+
+
+def write_answers(answers: list[Answer], folder: Path) -> None:
+    """Write `answers.json` into a study's folder."""
+    with replacing(folder / FILE) as draft:
+        draft.write_text(json.dumps([asdict(one) for one in answers], indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import LabError
-from loadcurve.lab.schedule.answers import Answer, answer_of, sentence, write_answers
 from loadcurve.lab.schedule.background_warnings import warning_of_runs
-from loadcurve.lab.schedule.feedback import Feedback, Measured
+from loadcurve.lab.schedule.feedback import Answer, Feedback, Measured, answer_of, sentence, write_answers
 from loadcurve.lab.schedule.goals import Goals, ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.schedule.points import (
     Point,
@@ -38,7 +37,7 @@ from loadcurve.lab.schedule.search import (
     begin,
     step,
 )
-from loadcurve.lab.schedule.search.trials import seconds_of
+from loadcurve.lab.schedule.search.bracket import seconds_of
 from loadcurve.study import Study, place_of, settled
 from loadcurve.study.archive import opened
 from loadcurve.study.records import read_run

@@ -7,16 +7,16 @@ from typing import Any
 
 from loadcurve.errors import LabError, ParseError, ValueRuleError
 from loadcurve.files.document import Document, Place, PlacedError
-from loadcurve.lab.balancers import BALANCERS
-from loadcurve.lab.balancers.ipvs import IpvsSection
-from loadcurve.lab.faults import FAULTS
-from loadcurve.lab.generators import GENERATORS
-from loadcurve.lab.hosts.network.wiring import resolve
-from loadcurve.lab.monitors.counters import COUNTERS, STUB_STATUS
+from loadcurve.lab.hosts.network.topology import resolve
 from loadcurve.lab.schedule.points import level_sets
 from loadcurve.lab.schedule.search.bracket import Bracket
-from loadcurve.lab.servers.nginx_server import NginxSection
 from loadcurve.lab.study_file.sections import Sections
+from loadcurve.lab.tools.balancers import BALANCERS
+from loadcurve.lab.tools.balancers.kernel import IpvsSection
+from loadcurve.lab.tools.faults import FAULTS
+from loadcurve.lab.tools.generators import GENERATORS
+from loadcurve.lab.tools.monitors.kinds import COUNTERS, STUB_STATUS
+from loadcurve.lab.tools.servers.nginx import NginxSection
 from loadcurve.study import Study, place_of
 
 

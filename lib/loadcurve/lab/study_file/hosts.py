@@ -12,13 +12,12 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, HostSettings
-from loadcurve.lab.hosts.network.named_topologies import BLOCKS, TOPOLOGIES
-from loadcurve.lab.hosts.network.topology import Topology
-from loadcurve.lab.hosts.ssh.address import parse_url
-from loadcurve.lab.servers.settings import check_address
+from loadcurve.lab.hosts.network.topology import BLOCKS, TOPOLOGIES, Topology
+from loadcurve.lab.hosts.ssh.connection import parse_url
+from loadcurve.lab.tools.servers.settings import check_address
 from loadcurve.study.section import Check, Range, Section, broken_by
 
-# As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role.
+# As many as `loadcurve.lab.hosts.network.topology` has room for, of each role.
 Hosts = Annotated[int | None, Range(1, 62)]
 _MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
 # sysctl(8) takes text; in YAML a number is not text, and people write one.

@@ -55,10 +55,7 @@ def read_checked(path: Path) -> Study:
 def check_study(study: Study) -> None:
     """Check a study that was made by code.
 
-    Raises
-    ------
-    LoadcurveError
-        With a line for each fault.
+    Raises LoadcurveError with a line for each fault.
     """
     path = Path(study.study) / "study.yml"
     try:
@@ -72,10 +69,7 @@ def check_study(study: Study) -> None:
 def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
     """Sections of one point, checked: those of the study with the point's changes; of its first point without any.
 
-    Raises
-    ------
-    LoadcurveError
-        When together they break a rule.
+    Raises LoadcurveError when together they break a rule.
     """
     document = _document(study, *(changes or _first(study)))
     settings, faults = built(StudyFile, document)

@@ -5,12 +5,9 @@ A `Ledger` records every resource before it is created, so that `clean` can remo
 """
 
 from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions, has_netem
-from loadcurve.lab.hosts.network.facts import network_facts
-from loadcurve.lab.hosts.network.ledger import Ledger, clean
-from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
-from loadcurve.lab.hosts.network.namespaces import SetupLog, build, unused_block
-from loadcurve.lab.hosts.network.resources import Resource
-from loadcurve.lab.hosts.network.topology import Topology
+from loadcurve.lab.hosts.network.ledger import Ledger, Resource, clean
+from loadcurve.lab.hosts.network.namespaces import SetupLog, build, network_facts, unused_block
+from loadcurve.lab.hosts.network.topology import TOPOLOGIES, Topology
 
 __all__ = [
     "TOPOLOGIES",

@@ -1,4 +1,4 @@
-"""Build a topology of namespaces, links and conditions, and remove it at the end of a context.
+"""Build a topology of namespaces, links and conditions, and remove it at the end of a context; facts of each network.
 
 ``hosts.json`` lists the commands that create the hosts (``before``) and those that remove them (``after``), in order,
 each with its ``argv`` and ``stdin``.  A command with ``stays`` runs as long as the hosts, and first prints ``ready``.
@@ -15,26 +15,120 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.host import LOCAL, Host
-from loadcurve.lab.hosts.network import delay_line, wiring
-from loadcurve.lab.hosts.network.commands import Invocation, run, run_together
+from loadcurve.lab.hosts.network import delay_line
 from loadcurve.lab.hosts.network.conditions import (
     HostSettings,
+    Invocation,
     LinkConditions,
     ethtool_argv,
     has_netem,
     loss_rules,
+    run,
+    run_together,
     tc_lines,
 )
-from loadcurve.lab.hosts.network.ledger import Ledger
-from loadcurve.lab.hosts.network.named_topologies import free_block
-from loadcurve.lab.hosts.network.resources import Resource
-from loadcurve.lab.hosts.network.topology import Topology
-from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
+from loadcurve.lab.hosts.network.ledger import Ledger, Resource
+from loadcurve.lab.hosts.network.topology import (
+    SWITCH,
+    Links,
+    Topology,
+    free_block,
+    host_lines,
+    namespace,
+    namespaces_lines,
+    port,
+    resolve,
+    switch_lines,
+    sysctl_words,
+    veth_lines,
+)
 from loadcurve.lab.hosts.process import guarded, pipe
 from loadcurve.lab.hosts.tools import environment
+
+_SETTINGS = (
+    "net.core.somaxconn",
+    "net.ipv4.ip_forward",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_max_tw_buckets",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_wmem",
+    "net.netfilter.nf_conntrack_max",
+)
+# Those of ethtool(8) ``-k`` that decide how many packets a response is.
+_OFFLOADS = {
+    "tcp-segmentation-offload": "tso",
+    "generic-segmentation-offload": "gso",
+    "generic-receive-offload": "gro",
+    "large-receive-offload": "lro",
+}
+
+
+def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
+    """Return interfaces, routes and settings of each host.
+
+    By host: ``interfaces`` (name → ``kind``, ``addresses``, ``mtu``, ``qdiscs``, ``offloads``; the kind of a virtual
+    device is veth, tun or bridge, otherwise empty), ``routes`` (as ip(8) writes them, with ``congctl`` where a route
+    has its own congestion control) and ``sysctls`` (name → value; those that the kernel hides are left out).
+    """
+    invocations = [
+        Invocation(host.argv(command))
+        for host in hosts.values()
+        for command in (
+            ("ip", "-4", "-d", "-j", "address", "show"),
+            ("ip", "-4", "route", "show"),
+            ("tc", "-j", "qdisc", "show"),
+            ("sysctl", "-e", *_SETTINGS),
+        )
+    ]
+    outputs = run_together(invocations)
+    facts = {name: _facts_of(*outputs[4 * at : 4 * at + 4]) for at, name in enumerate(hosts)}
+    cards = [(name, card) for name, of_host in facts.items() for card in of_host["interfaces"] if card != "lo"]
+    invocations = [Invocation(hosts[name].argv(("ethtool", "-k", card))) for name, card in cards]
+    for (name, card), output in zip(cards, run_together(invocations), strict=True):
+        facts[name]["interfaces"][card]["offloads"] = _offloads(output)
+    return facts
+
+
+def _facts_of(addresses: str, routes: str, qdiscs: str, sysctls: str) -> dict[str, Any]:
+    queues: dict[str, list[str]] = {}
+    for queue in json.loads(qdiscs or "[]"):
+        queues.setdefault(queue["dev"], []).append(_queue(queue))
+    settings = (line.partition("=") for line in sysctls.splitlines())
+    return {
+        "interfaces": {
+            link["ifname"]: {
+                "kind": link.get("linkinfo", {}).get("info_kind", ""),
+                "addresses": [f"{a['local']}/{a['prefixlen']}" for a in link["addr_info"]],
+                "mtu": link["mtu"],
+                "qdiscs": queues.get(link["ifname"], []),
+            }
+            for link in json.loads(addresses or "[]")
+            if link
+        },
+        "routes": [" ".join(line.split()) for line in routes.splitlines()],
+        "sysctls": {name.strip(): " ".join(value.split()) for name, _, value in settings},
+    }
+
+
+def _queue(queue: dict[str, Any]) -> str:
+    options = " ".join(f"{key} {value}" for key, value in queue.get("options", {}).items() if value is not None)
+    return f"{queue['kind']} {options}".strip()
+
+
+def _offloads(features: str) -> dict[str, bool]:
+    lines = (line.partition(":") for line in features.splitlines())
+    return {_OFFLOADS[name]: value.split()[0] == "on" for name, _, value in lines if name in _OFFLOADS}
+
 
 NAME = "hosts.json"
 
@@ -81,30 +175,12 @@ def build(
 ) -> Iterator[dict[str, Host]]:
     """Build a topology, and remove it at the end with every process in it.
 
-    Parameters
-    ----------
-    topology : Topology
-        Topology to build; `loopback` needs no setup.
-    ledger : Ledger
-        Records each resource before it is created.
-    links : mapping of str to LinkConditions, optional
-        Conditions by name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
-    hosts : mapping of str to HostSettings, optional
-        Settings by name of a host.
-    setup_log : SetupLog, optional
-        Records the commands.
-
-    Yields
-    ------
-    dict of str to Host
-        Hosts by name; only ``local`` for `loopback`.
-
-    Raises
-    ------
-    LabError
-        When a name is not in the topology, the machine cannot build the topology, or a delay line ended early.
+    `ledger` records each resource before it is created, `setup_log` the commands; `loopback` needs no setup and has
+    only the host ``local``.  `links` has conditions by name of a host (all its links), of one link, such as
+    ``LB.back``, or of a network (all its links).  Raises LabError when a name is not in the topology, the machine
+    cannot build the topology, or a delay line ended early.
     """
-    conditions = wiring.resolve(topology, links or {})
+    conditions = resolve(topology, links or {})
     settings = {node.name: HostSettings() for node in topology.nodes}
     settings |= {topology.node(name).name: setting for name, setting in (hosts or {}).items()}
     if not topology.nodes:
@@ -157,17 +233,17 @@ def _make(
     """Create namespaces and veth pairs, then delay lines, then configure all namespaces in parallel."""
     netem = any(c.delay_s for c in links.values()) and has_netem()
     delayed = frozenset(link for link, c in links.items() if c.delay_s and not netem)
-    batch = wiring.namespaces_lines(topology, ledger.tag) + wiring.veth_lines(topology, ledger.tag, delayed)
+    batch = namespaces_lines(topology, ledger.tag) + veth_lines(topology, ledger.tag, delayed)
     run_together(setup_log.note([Invocation(("ip", "-batch", "-"), batch)]), ledger.lock)
     _start_delay_lines(topology, ledger, {link: links[link].delay_s for link in delayed}, stack, setup_log)
     ipv6 = Path("/proc/sys/net/ipv6").exists()
     switch = namespace(ledger.tag, SWITCH)
-    first, then = [Invocation(("ip", "-n", switch, "-batch", "-"), wiring.switch_lines(topology, links, ipv6))], []
+    first, then = [Invocation(("ip", "-n", switch, "-batch", "-"), switch_lines(topology, links, ipv6))], []
     for node in topology.nodes:
         space, setting = namespace(ledger.tag, node.name), settings[node.name]
         enter = ("ip", "netns", "exec", space)
-        first.append(Invocation(("ip", "-n", space, "-batch", "-"), wiring.host_lines(node, links, setting, ipv6)))
-        first.append(Invocation((*enter, "sysctl", "-q", "-w", *wiring.sysctl_words(node, setting))))
+        first.append(Invocation(("ip", "-n", space, "-batch", "-"), host_lines(node, links, setting, ipv6)))
+        first.append(Invocation((*enter, "sysctl", "-q", "-w", *sysctl_words(node, setting))))
         then += _conditions(space, {i.name: links[node.name, i.network] for i in node.interfaces}, netem)
     then += _conditions(switch, {port(*link): condition for link, condition in links.items()}, netem)
     run_together(setup_log.note(first), ledger.lock)

@@ -4,8 +4,7 @@
 `Executor`.  The remote host runs `remote_agent.py`, which each session sends; no file remains on the remote host.
 """
 
-from loadcurve.lab.hosts.ssh.address import Address, parse_url
-from loadcurve.lab.hosts.ssh.connection import Connection, connected
+from loadcurve.lab.hosts.ssh.connection import Address, Connection, connected, parse_url
 from loadcurve.lab.hosts.ssh.executor import RemoteExecutor, open_executor
 
 __all__ = ["Address", "Connection", "RemoteExecutor", "connected", "open_executor", "parse_url"]

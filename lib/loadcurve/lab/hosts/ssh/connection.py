@@ -1,4 +1,4 @@
-"""One OpenSSH connection to a remote host, shared by all commands of a launch.
+"""One OpenSSH connection to a remote host (``ssh://USER@HOST[:PORT]``), shared by all commands of a launch.
 
 A master (ControlMaster) carries the connection; each command is a separate session over it.  ssh uses the user's
 configuration, known hosts and agent, and refuses a host with an unknown key.  The master also runs
@@ -10,9 +10,12 @@ folder.  If the network drops the close as well, the keeper ends after hearing n
 """
 
 import contextlib
+import ipaddress
 import json
 import os
+import re
 import secrets
+import select
 import shlex
 import socket
 import subprocess
@@ -20,16 +23,170 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.process import pipe
-from loadcurve.lab.hosts.ssh.address import parse_url
-from loadcurve.lab.hosts.ssh.messages import last_line, login_hint, shown
-from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.hosts.tools import which
+from loadcurve.runtime.signals import interruptible
+
+_URL = re.compile(r"ssh://(?P<user>[^@]+)@(?:\[(?P<ipv6>[^]]+)\]|(?P<host>[^]:@\[]+))(?::(?P<port>[0-9]{1,5}))?")
+# Excludes a leading "-" (an option), "%" (expanded by ssh), and characters that are special to a shell, which the
+# user's ssh configuration may run.
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9._-]{0,63}")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+_RULE = "ssh://USER@HOST or ssh://USER@HOST:PORT"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Address of an ssh login: host, user and port."""
+
+    # `user` and `host`: the host is a name, an alias of the user's ssh configuration, or an IP address.
+    user: str
+    host: str
+    port: int | None = None  # None for the port in the user's ssh configuration, or 22 if it names none
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the address as arguments of ssh, the last ones before the command."""
+        port = ("-p", str(self.port)) if self.port else ()
+        return (*port, "-l", self.user, "--", self.host)
+
+
+def parse_url(url: str) -> Address:
+    """Return the address in an ``ssh://`` URL.
+
+    Raises ValueRuleError when the URL has another scheme, when the user or the host contains characters other than
+    letters, digits and ``. _ -`` or begins with ``-``, or when the port is not within 1–65535.
+
+    Examples
+    --------
+    >>> parse_url("ssh://bench@client1:2222").words
+    ('-p', '2222', '-l', 'bench', '--', 'client1')
+    """
+    found = _URL.fullmatch(url)
+    if not found or not _USER.fullmatch(found["user"]) or not _is_host(found):
+        raise ValueRuleError("ssh", _RULE, url)
+    port = int(found["port"]) if found["port"] else None
+    if port is not None and not 1 <= port <= 65535:
+        raise ValueRuleError("port", "within 1–65535", port)
+    return Address(found["user"], found["host"] or found["ipv6"], port)
+
+
+def _is_host(found: re.Match) -> bool:
+    if found["host"]:
+        return bool(_HOST.fullmatch(found["host"]))
+    try:
+        ipaddress.IPv6Address(found["ipv6"])
+    except ValueError:
+        return False
+    return "%" not in found["ipv6"]
+
+
+_LOGIN_HINTS = {
+    "IDENTIFICATION HAS CHANGED": "its key is not the one in known_hosts",
+    "Host key verification failed": "log in once by hand, and compare its key",
+    "Permission denied": "the login must need no password: a key, or an agent that has it",
+}
+_REFUSED = "Session open refused by peer"
+_LONGEST = 200
+
+
+def shown(text: str) -> str:
+    r"""Return a text that a host sent, shortened and without control characters.
+
+    Examples
+    --------
+    >>> shown("a\x1b[2Jb\n")
+    'a?[2Jb'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in text.strip())[:_LONGEST]
+
+
+def last_line(text: str) -> str:
+    r"""Return the last line that is not empty; for a session that the host refused, the line with the refusal.
+
+    Examples
+    --------
+    >>> last_line("Warning: this\nPermission denied (publickey).\r\n\n")
+    'Permission denied (publickey).'
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    for line in lines:
+        if _REFUSED in line:  # the following lines are from ssh, which retries without its master
+            return f"{_REFUSED} (MaxSessions of its sshd: each command there is a session)"
+    return shown(lines[-1]) if lines else ""
+
+
+def login_hint(text: str) -> str:
+    """Return a hint in parentheses on how to fix a login that failed with this message; empty if none is needed."""
+    return next((f" ({hint})" for words, hint in _LOGIN_HINTS.items() if words in text), "")
+
+
+_PART = 65536
+
+
+class Reader:
+    """Reads from a pipe until a deadline."""
+
+    def __init__(self, descriptor: int, limit_s: float):
+        self._descriptor, self._held = descriptor, b""
+        self._ready = select.poll()  # unlike select.select, poll accepts descriptors above 1023
+        self._ready.register(descriptor, select.POLLIN)
+        self.allow(limit_s)
+
+    def allow(self, limit_s: float) -> None:
+        """Set the deadline to `limit_s` seconds from now."""
+        self._deadline = time.monotonic() + limit_s
+
+    def line(self, most: int = _PART) -> bytes:
+        """Return the next line, without the line feed.
+
+        Raises EOFError when the input ends before the line does, ValueError when the line is longer than `most` bytes,
+        and TimeoutError when the deadline has passed.
+        """
+        while b"\n" not in self._held:
+            if len(self._held) > most:
+                raise ValueError(f"a line of more than {most} bytes")
+            part = self._some()
+            if not part:
+                raise EOFError(self._held)
+            self._held += part
+        line, _, self._held = self._held.partition(b"\n")
+        return line
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield the next `size` bytes in parts; raise the errors of `line`."""
+        while size:
+            part = self._held or self._some()
+            if not part:
+                raise EOFError(b"")
+            part, self._held = part[:size], part[size:]
+            size -= len(part)
+            yield part
+
+    def rest(self, most: int) -> bytes:
+        """Return everything up to the end of the input, at most `most` bytes; raise the errors of `line`."""
+        while len(self._held) <= most:
+            part = self._some()
+            if not part:
+                rest, self._held = self._held, b""
+                return rest
+            self._held += part
+        raise ValueError(f"more than {most} bytes")
+
+    def _some(self) -> bytes:
+        left_s = self._deadline - time.monotonic()
+        with interruptible():
+            ready = left_s > 0 and self._ready.poll(left_s * 1000)
+        if not ready:
+            raise TimeoutError("no answer in time")
+        return os.read(self._descriptor, _PART)
+
 
 _REMOTE_AGENT = Path(__file__).with_name("remote_agent.py").read_text("utf-8")
 # The only command passed to the login shell of a host; the agent reads its job from standard input.
@@ -186,23 +343,12 @@ def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...
     """Log in to a host for the duration of the context.
 
     Call it in a thread that outlives the connection: the ssh processes end with the thread that started them.
+    `options` are further arguments of ssh, such as ``-F FILE``.  Never pass arguments from a study: some options run
+    commands.  `prefix` comes before ssh, such as ``ip netns exec NAME``.
 
-    Parameters
-    ----------
-    url : str
-        ``ssh://USER@HOST[:PORT]``.
-    options : tuple of str
-        Further arguments of ssh, such as ``-F FILE``.  Never pass arguments from a study: some options run commands.
-    prefix : tuple of str
-        Words placed before ssh in its argv, such as ``ip netns exec NAME``.
-
-    Raises
-    ------
-    ValueRuleError
-        When the URL does not have that form.
-    LabError
-        When ssh is not installed on this machine, when the host cannot be reached, has an unknown or changed key,
-        refuses the user, or has no python3.  The message is one line and quotes the last line that ssh printed.
+    Raises ValueRuleError when the URL is not ``ssh://USER@HOST[:PORT]``, and LabError when ssh is not installed on this
+    machine, when the host cannot be reached, has an unknown or changed key, refuses the user, or has no python3.  The
+    message is one line and quotes the last line that ssh printed.
     """
     address = parse_url(url)
     if which("ssh") is None:

@@ -17,9 +17,7 @@ from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import INTERRUPTED, Started, ends, guarded, now
-from loadcurve.lab.hosts.ssh.connection import Connection, end
-from loadcurve.lab.hosts.ssh.messages import last_line
-from loadcurve.lab.hosts.ssh.reader import Reader
+from loadcurve.lab.hosts.ssh.connection import Connection, Reader, end, last_line
 from loadcurve.lab.hosts.tools import FIXED, PASSED
 from loadcurve.study import Command
 
@@ -270,19 +268,7 @@ class RemoteExecutor:
 def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExecutor:
     """Create a folder for a run on a remote host, and measure the offset of its clocks.
 
-    Parameters
-    ----------
-    connection : Connection
-        Connection to the host.
-    host : Host
-        Name of the host in the study, the address at which the other hosts reach it, and its processors; no prefix.
-    folder : pathlib.Path
-        The run's folder on this machine.
-
-    Raises
-    ------
-    LabError
-        When the host reports an error, or the connection is lost.
+    `host` has no prefix.  Raises LabError when the host reports an error, or the connection is lost.
     """
     path = connection.folder(connection.number())
     connection.ask({"verb": "begin", "folder": path})

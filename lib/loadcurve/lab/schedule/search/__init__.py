@@ -16,10 +16,8 @@ and returns the next trial or the result, and `resume` replays recorded trials::
 These modules start no process and read no clock or file; the caller runs the trials.
 """
 
-from loadcurve.lab.schedule.search.capacity import Capacity
-from loadcurve.lab.schedule.search.narrow_mean import NarrowMean
-from loadcurve.lab.schedule.search.saturating_size import SaturatingSize
-from loadcurve.lab.schedule.search.trials import Goal, Observation, Result, Search, Trial, begin, resume, step
+from loadcurve.lab.schedule.search.bracket import Goal, Observation, Result, Search, Trial, begin, resume, step
+from loadcurve.lab.schedule.search.searches import Capacity, NarrowMean, SaturatingSize
 
 __all__ = [
     "Capacity",

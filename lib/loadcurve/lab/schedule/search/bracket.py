@@ -1,4 +1,19 @@
-r"""Find the two loads between which the verdict changes: double, then bisect on a log scale, then decide both ends.
+r"""The protocol of all searches, and the search for two loads between which the verdict changes: double, then bisect.
+
+A state holds the goal and the observations of all trials, and the next step depends on nothing else.  A search can
+therefore be resumed from its recorded trials.
+
+A load is kept if fewer than half of all possible trials at it would break the objective; this is the exceed ratio that
+RFC 9971 recommends.  A load is called kept after k trials that all keep the objective, or after k + 3 that keep it and
+one that breaks it; broken likewise.  With two trials of each verdict, the load is called flaky, which is also a result.
+
+If at least half of all trials would break the objective, the load is still called kept with a probability of at most
+
+.. math:: \alpha = 2^{-k} + k\, 2^{-(k + 4)}
+
+because the single dissenting trial must be among the first k trials: 0.041 for k = 5.  This is a sequential sign test,
+after A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945.  Trials must be
+independent.
 
 From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 (draft-ietf-bmwg-mlrsearch-15), are
 
@@ -26,14 +41,175 @@ decided: an end that longer trials contradict moves, and the search continues fr
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
+
+import numpy as np
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.schedule.search.trials import Trial
-from loadcurve.lab.schedule.search.verdict import Tally, tally, trials_to_decide
 from loadcurve.study.section import Range, Section
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run that a search requests."""
+
+    load: float  # Load of the run: connections, an offered rate or a response size, depending on the goal
+    duration_s: float  # Duration of the generator's load, in whole s, because wrk accepts no fractions
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Measured outcome of a trial."""
+
+    # `load` and `duration_s`: as in the requested `Trial`.
+    load: float
+    duration_s: float
+    value: float  # Measured quantity that the goal defines
+    kept: bool | None = None  # Whether the objective was kept; `Capacity` requires it, the other goals ignore it
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of a search, an interval."""
+
+    # `lower` and `upper`: ends of the interval; the goal defines which end is kept.  0 or infinity if there is no such
+    # end.
+    lower: float
+    upper: float
+    value: float  # Measured quantity at the result; NaN if there is none
+    reached: bool  # Whether both ends are decided, and the interval is as narrow as requested
+    decided_by: tuple[Observation, ...]  # Trials that decide the two ends
+    trials: int  # Number of all trials
+    trial_s: float  # Total duration of all trials, in s
+    warnings: tuple[str, ...] = ()  # Reasons to trust the result less, with numbers
+
+
+class Goal(Protocol):
+    """Goal of a search: decides the next trial from the observations."""
+
+    def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
+        """Return the next trial, or the result if no more are needed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Search:
+    """State of a search: its goal, its observations, and the next trial or the result."""
+
+    goal: Goal
+    observations: tuple[Observation, ...]
+    next: Trial | Result
+
+
+def begin(goal: Goal) -> tuple[Search, Trial | Result]:
+    """Return the state of a search without trials, and the first trial."""
+    state = Search(goal, (), goal.next(()))
+    return state, state.next
+
+
+def step(state: Search, observation: Observation) -> tuple[Search, Trial | Result]:
+    """Return the state after one more observation, and the next trial or the result.
+
+    A failed trial gives no observation: repeat it.  Raises ValueRuleError when the search is over, or the observation
+    is not of the requested trial.
+
+    Examples
+    --------
+    >>> from loadcurve.lab.schedule.search import Capacity
+    >>> state, trial = begin(Capacity(lowest=1, highest=64, final_s=6))
+    >>> trial
+    Trial(load=1.0, duration_s=1.0)
+    >>> state, trial = step(state, Observation(1, 1, value=97.2, kept=True))
+    >>> trial
+    Trial(load=2.0, duration_s=1.0)
+    """
+    asked = state.next
+    if isinstance(asked, Result):
+        raise ValueRuleError("observation", f"none: the search ended after {asked.trials} trials", observation)
+    if (observation.load, observation.duration_s) != (asked.load, asked.duration_s):
+        raise ValueRuleError("observation", f"of the requested trial, {asked}", observation)
+    seen = (*state.observations, observation)
+    state = Search(state.goal, seen, state.goal.next(seen))
+    return state, state.next
+
+
+def resume(goal: Goal, observations: Iterable[Observation]) -> tuple[Search, Trial | Result]:
+    """Return the state after recorded observations of a search for this goal, and the next trial or the result."""
+    state, following = begin(goal)
+    for observation in observations:
+        state, following = step(state, observation)
+    return state, following
+
+
+def seconds_of(observations: Iterable[Observation]) -> float:
+    """Return the total duration of the observed trials, in s."""
+    return float(np.sum([o.duration_s for o in observations]))
+
+
+# Further trials that outweigh one dissenting trial: 3 add k/16 of 2⁻ᵏ to the error probability, 2 add twice as much.
+_OUTWEIGH = 3
+
+
+def error_bound(trials: int) -> float:
+    """Return the largest probability of a wrong decision by `trials` >= 2 that agree, or by more with one dissent.
+
+    Examples
+    --------
+    >>> [round(error_bound(k), 3) for k in (3, 4, 5)]
+    [0.148, 0.078, 0.041]
+    """
+    return 0.5**trials + trials * 0.5 ** (trials + _OUTWEIGH + 1)
+
+
+def trials_to_decide(level: float) -> int:
+    """Return the number of trials that must agree for a decision with confidence `level`, 0 < level < 1.
+
+    Examples
+    --------
+    >>> trials_to_decide(0.95)
+    5
+    """
+    trials = 2
+    while error_bound(trials) > 1 - level:
+        trials += 1
+    return trials
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Number of trials of each verdict at one load."""
+
+    load: float
+    # `kept` and `broken`: number of full-length trials with each verdict; without full-length trials, the last shorter
+    # trial counts.
+    kept: int
+    broken: int
+    full: int  # Number of trials of full length
+    decision: str  # `kept`, `broken`, `flaky`, or `open` if more trials are needed
+
+    @property
+    def leaning(self) -> str:
+        """Verdict of most trials, ``kept`` or ``broken``; else ``tied`` or ``flaky``."""
+        if self.decision == "flaky":
+            return "flaky"
+        return "kept" if self.kept > self.broken else "broken" if self.kept < self.broken else "tied"
+
+
+def tally(load: float, verdicts: list[tuple[bool, bool]], needed: int) -> Tally:
+    """Return the tally of a load from pairs (of full length, kept) in order; `needed` trials that agree decide it."""
+    full = [kept for is_full, kept in verdicts if is_full]
+    count = full or [verdicts[-1][1]]
+    kept = sum(count)
+    broken = len(count) - kept
+    decision = "kept" if kept > broken else "broken"
+    if not full or max(kept, broken) < needed + _OUTWEIGH * min(kept, broken):
+        decision = "open"
+    if full and min(kept, broken) > 1:
+        decision = "flaky"
+    return Tally(load, kept, broken, len(full), decision)
+
 
 # Each step of the first ascent doubles the load, as the levels of a sweep usually do.
 _OCTAVE = math.log(2)
@@ -193,3 +369,57 @@ def _duration(goal: Bracket, width: float) -> float:
     # Neighbouring loads of the ascent are about an octave apart, so 0 < part < 1 here.
     part = math.log(_OCTAVE / width) / math.log(_OCTAVE / goal.wanted)
     return float(math.ceil(goal.initial_s * (goal.final_s / goal.initial_s) ** part - 1e-9))
+
+
+# More flaky loads than this are summarised by their range.
+_SHOWN = 3
+
+
+def answer(
+    goal: Bracket, ends: Ends, observations: Sequence[Observation], stopped: bool, warnings: list[str]
+) -> Result:
+    """Return the result of a search in its current state, with `warnings` before its own.
+
+    `stopped` says whether the search reached its largest number of trials.
+    """
+    kept = np.nan if ends.kept is None else ends.kept.load
+    broken = np.nan if ends.broken is None else ends.broken.load
+    lower, upper = (kept, broken) if goal.ascending else (broken, kept)
+    lower, upper = 0.0 if np.isnan(lower) else lower, np.inf if np.isnan(upper) else upper
+    decided = all(end is not None and end.decision != "open" for end in (ends.kept, ends.broken))
+    # Loads that could still be tried between the ends: neighbouring loads leave none, and flaky loads are done.
+    room = (upper - lower) / goal.resolution - 1 - len(ends.flaky)
+    narrow = decided and (upper - lower <= goal.width_ratio * upper * (1 + 1e-9) or room < 0.5)
+    if stopped:
+        warnings = [
+            *warnings,
+            f"stopped after {len(observations)} trials, the most allowed: the ends may still move",
+        ]
+    elif decided and not narrow:
+        wide = (
+            f"wanted a width of {goal.width_ratio:.1%}, got {(upper - lower) / upper:.1%}: the trials scatter more "
+            f"than that between {lower:g} and {upper:g}; make them longer, or ask for less"
+        )
+        warnings = [*warnings, wide]
+    full = [o for o in observations if o.duration_s >= goal.final_s]
+    known = [o.value for o in full if o.load == kept and not np.isnan(o.value)]
+    # The value that at least half of the trials reached (RFC 9971, Conditional Throughput, exceed ratio ½).
+    value = float(np.quantile(known, 0.5, method="higher")) if known else np.nan
+    decided_by = tuple(o for o in full if o.load in (lower, upper))
+    return Result(
+        lower,
+        upper,
+        value,
+        narrow,
+        decided_by,
+        len(observations),
+        seconds_of(observations),
+        (*warnings, *_undecided(goal, ends)),
+    )
+
+
+def _undecided(goal: Bracket, ends: Ends) -> list[str]:
+    flaky = sorted((t for t in ends.tallies if t.leaning == "flaky"), key=lambda t: t.load)
+    if len(flaky) > _SHOWN:
+        return [f"undecided at {len(flaky)} loads from {flaky[0].load:g} to {flaky[-1].load:g}"]
+    return [f"{t.kept} of {t.full} trials {goal.verb} at {t.load:g}: undecided" for t in flaky]

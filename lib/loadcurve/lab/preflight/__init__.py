@@ -1,1 +1,0 @@
-"""Checks before a launch: obstacles on this machine, the targets that may be loaded, and a dry run."""

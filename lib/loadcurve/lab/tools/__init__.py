@@ -1,0 +1,1 @@
+"""What the laboratory starts: load generators, servers, balancers, monitors and faults."""
