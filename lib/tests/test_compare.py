@@ -25,11 +25,7 @@ def measured(factor=1.0, repeats=3, seed=0):
     """Runs of a server at three loads that scatter by 1 %."""
     draw = np.random.default_rng(seed)
     rows = [
-        {
-            "run_id": f"c{n}-{i}",
-            "connections": n,
-            "throughput_rps": 100.0 * n * factor * np.exp(draw.normal(0, 0.01)),
-        }
+        {"run_id": f"c{n}-{i}", "connections": n, "throughput_rps": 100.0 * n * factor * np.exp(draw.normal(0, 0.01))}
         for n in LOADS
         for i in range(repeats)
     ]

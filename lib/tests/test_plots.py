@@ -987,10 +987,7 @@ def test_requests_limit_by_size():
 
 
 def test_an_unchecked_run_does_not_take_its_variants_label_along():
-    look(
-        plot("effective_concurrency", *findings([("cpu", 4, 4.0), ("cpu", 64, NAN)])),
-        {"places": {"cpu": (4, 1.0)}},
-    )
+    look(plot("effective_concurrency", *findings([("cpu", 4, 4.0), ("cpu", 64, NAN)])), {"places": {"cpu": (4, 1.0)}})
 
 
 def test_the_servers_line_is_the_same_without_the_generators():

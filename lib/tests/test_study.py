@@ -186,10 +186,7 @@ def test_a_wrong_run_is_one_line_with_its_place(tmp_path, change, says):
         ({"commands": [7]}, "expected commands.0 to be an object, got '7'"),
         ({"commands": [{"role": "server"}]}, "expected the key commands.0.tool, got 'none'"),
         ({"commands": []}, "expected commands to be complete: a run that finished had a generator, got 'none'"),
-        (
-            {"role": "watcher"},
-            "expected commands.0.role to be 'server', .*'generator' or 'functions', got 'watcher'",
-        ),
+        ({"role": "watcher"}, "expected commands.0.role to be 'server', .*'generator' or 'functions', got 'watcher'"),
         ({"role": "server"}, "expected commands to be complete: a run that finished had a generator"),
         ({"argv": "wrk"}, "expected commands.0.argv to be array"),
         ({"argv": [1]}, "expected commands.0.argv.0 to be string"),
@@ -203,10 +200,7 @@ def test_a_wrong_run_is_one_line_with_its_place(tmp_path, change, says):
         ({"started_at": "2026-13-21T00:23:46Z"}, "expected commands.0.[a-z]+_at to be a time in UTC"),
         ({"started_at": "2026-11-21T00:23:46"}, "expected commands.0.[a-z]+_at to be a time in UTC"),
         ({"ended_at": ""}, "expected commands.0.[a-z]+_at to be a time in UTC.*got ''"),
-        (
-            {"started_at": "", "ended_at": "", "exit_code": None},
-            "got 'one that never started'",
-        ),
+        ({"started_at": "", "ended_at": "", "exit_code": None}, "got 'one that never started'"),
         ({"files": {"f": 1}}, "expected files.f to be an object"),
         ({"files": {"f": {"bytes": 1}}}, "expected the key files.f.sha256, got 'none'"),
         ({"files": {"f": {"bytes": 1, "sha256": "0" * 64, "x": 1}}}, "expected one of the keys bytes, sha256, got 'x'"),
