@@ -1,3 +1,5 @@
+"""Files of a study and its runs are read, or refused in one line; a new study holds what was asked, and is listed."""
+
 import hashlib
 import json
 import os
@@ -7,6 +9,11 @@ import pytest
 from one_test import in_one_test
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.files.yaml_document import parse_yaml
+from loadcurve.lab.generators import GENERATORS
+from loadcurve.lab.study_file import read_checked
+from loadcurve.launching.new_study import parse_levels, study_text
+from loadcurve.launching.overview import list_studies
 from loadcurve.study import Command, Run, Study, settled
 from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, read_study, write_run, write_study
@@ -274,3 +281,77 @@ def test_changes_are_put_in_their_places_and_nothing_given_is_changed():
 def test_run_json_is_json_for_others(tmp_path):
     file = write_run(RUN, tmp_path)
     assert json.loads(file.read_text("utf-8"))["status"] == "finished"
+
+
+@pytest.fixture
+def called(checkout, called):
+    return called
+
+
+def test_a_new_study_is_written_checked_and_listed(called, checkout):
+    code, out, _ = called(
+        "new", "shop", "--url", "http://shop.example:8080/", "--connections", "1..10", "--repeats", "5"
+    )
+    assert code == 0 and "loadcurve launch shop --plan" in out
+    study = read_checked(checkout / "data/studies/shop")
+    assert study.factors["connections"] == (1, 2, 4, 8, 10)
+    assert (study.repeats, study.server, study.allow_targets) == (
+        5,
+        {"url": "http://shop.example:8080/"},
+        ("shop.example",),
+    )
+    row = list_studies().set_index("study").loc["shop"]
+    assert (row["state"], row["finished"], row["planned"]) == ("not run", 0, 25)
+    code, out, _ = called("list")
+    assert code == 0 and "not run  0/25" in out
+    assert called("new", "shop")[0] == 1  # nothing is overwritten
+    code, _, said = called("show", "shop")
+    assert code == 1 and "loadcurve launch shop" in said
+
+
+@pytest.mark.parametrize("tool", sorted(GENERATORS.keys() - {"wrk2", "weighttp"}))
+def test_every_generator_of_a_closed_loop_can_be_named(tmp_path, tool):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "study.yml").write_text(study_text("s", tool=tool, connections="4", seconds=3))
+    assert read_checked(tmp_path / "s").load["tool"] == tool
+
+
+def test_an_open_loop_has_rates(called, checkout):
+    assert called("new", "open", "--tool", "wrk2", "--rates", "100..400")[0] == 0
+    study = read_checked(checkout / "data/studies/open")
+    assert (study.factors["rate_rps"], study.load["connections"]) == ((100, 200, 400), 64)
+    code, _, said = called("new", "closed", "--tool", "wrk2")
+    assert code == 1 and "rate_rps" in said
+    assert not (checkout / "data/studies/closed").exists()
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://a b", "x", 'http://x"y', "http://x\ny"])
+def test_a_wrong_url_is_one_line(url):
+    with pytest.raises(LoadcurveError, match="url must begin with http"):
+        study_text("s", url=url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"http://127.0.0.1/{path}" for path in ("a,b", "a,nginx:", "{a}", "}", "[1]", "a:", "#x", "{url}", "%7Ba%7D")]
+    + ["http://user:word@[::1]:80/"],
+)
+def test_a_url_is_one_value_of_its_study(tmp_path, url):
+    text = study_text("s", url=url, tool="wrk")
+    values = parse_yaml(text, tmp_path).values
+    assert (values["server"], values["load"]["tool"]) == ({"url": url}, "wrk")
+    assert url in values["question"] and "allow_targets" not in values
+    assert parse_yaml(study_text("s", tool="wrk, threads: 9"), tmp_path).values["load"].keys() == {"tool", "duration_s"}
+
+
+@pytest.mark.parametrize("text", ["", "0..4", "8..1", "a", "1,,2", "0", "1..", "-1"])
+def test_wrong_connections_are_one_line(text):
+    with pytest.raises(LoadcurveError, match=r"levels must be a range such as 1\.\.256"):
+        parse_levels(text)
+
+
+def test_a_wrong_file_is_listed_with_its_fault(checkout):
+    (checkout / "data/studies/broken").mkdir()
+    (checkout / "data/studies/broken/study.yml").write_text("study: broken\nquestion: 7\n")
+    row = list_studies().set_index("study").loc["broken"]
+    assert row["state"] == "wrong" and "study.yml:2" in row["question"]
