@@ -144,7 +144,7 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
 
 
 @pytest.mark.slow
-def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, checkout):
+def test_runs_with_own_parameters_publish_nothing_and_do_not_mix_their_values(notebook, checkout):
     """Two runs at once, in threads of one process as a notebook with a loop would start them."""
     code = (
         "from loadcurve import publish\npublish.begin('99_test')\n"
@@ -170,14 +170,6 @@ def test_an_error_of_the_library_is_the_same_line_in_batch(notebook, checkout):
     with pytest.raises(LoadcurveError) as known:
         loadcurve.parse("")
     assert str(caught.value).endswith(f"99_test.ipynb: cell 2: {type(known.value).__name__}: {known.value}")
-
-
-@pytest.mark.slow
-def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout):
-    code = "from loadcurve import publish\npublish.begin('99_test')\npublish.values(n=repeats)"
-    batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
-    assert (checkout / "out.figures" / "values.json").exists()
-    assert not (checkout / "build" / "figures").exists()
 
 
 def write_outputs(work, name, text):
