@@ -1,5 +1,6 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
+import functools
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from kernel import write_notebook
 
 import loadcurve
 from loadcurve import batch
@@ -30,18 +32,7 @@ other: dict = {}  # a type without a rule
 
 @pytest.fixture
 def notebook(checkout):
-    def write(*code):
-        book = nbformat.v4.new_notebook(
-            metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
-        )
-        book.cells = [nbformat.v4.new_markdown_cell("# Test"), nbformat.v4.new_code_cell(PARAMETERS)]
-        book.cells[1].metadata["tags"] = ["parameters"]
-        book.cells += [nbformat.v4.new_code_cell(text) for text in code]
-        path = checkout / "99_test.ipynb"
-        nbformat.write(book, path)
-        return path
-
-    return write
+    return functools.partial(write_notebook, checkout / "99_test.ipynb", PARAMETERS)
 
 
 @pytest.mark.parametrize(

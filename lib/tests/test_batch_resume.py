@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import psutil
 import pytest
 from dask_cluster import dask_cluster, wait
-from kernel import HANG_S
+from kernel import HANG_S, write_notebook
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +33,8 @@ class Grid:
         self.folder, self.out, self.values = folder, folder / "out", values
         self.names = [f"{name},number={number}" for name in "ab" for number in range(1, values + 1)]
         for name in "ab":
-            book = nbformat.v4.new_notebook(
-                metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
-                cells=[
-                    nbformat.v4.new_code_cell("number: int = 0  # number ≥ 1: x", metadata={"tags": ["parameters"]}),
-                    nbformat.v4.new_code_cell(CODE.format(folder=str(folder), name=name)),
-                ],
-            )
-            nbformat.write(book, folder / f"{name}.ipynb")
+            code = CODE.format(folder=str(folder), name=name)
+            write_notebook(folder / f"{name}.ipynb", "number: int = 0  # number ≥ 1: x", code)
 
     def start(self, *options):
         values = ",".join(map(str, range(1, self.values + 1)))
