@@ -132,6 +132,7 @@ def dask(tmp_path):
         yield made
 
 
+@pytest.mark.parametrize("grid", [4], indirect=True)  # each worker has a next job, whatever Dask gives it first
 def test_a_worker_of_a_cluster_is_killed_half_way(grid, dask):
     address, workers = dask
     batch = grid.start("--scheduler", address)
