@@ -7,10 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from jupyter_client.manager import KernelManager
 
 HANG_S = 240
 """After this time, a test fails because something hangs."""
+
+
+def write_notebook(path: Path, parameters: str, *codes: str) -> Path:
+    """Write a notebook with a cell of parameters and further cells of code."""
+    python = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    cells = [nbformat.v4.new_code_cell(code) for code in (parameters, *codes)]
+    cells[0].metadata["tags"] = ["parameters"]
+    nbformat.write(nbformat.v4.new_notebook(metadata={"kernelspec": python}, cells=cells), path)
+    return path
 
 
 class Cell:

@@ -1,5 +1,6 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
+import functools
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from kernel import write_notebook
 
 import loadcurve
 from loadcurve import batch
@@ -30,18 +32,7 @@ other: dict = {}  # a type without a rule
 
 @pytest.fixture
 def notebook(checkout):
-    def write(*code):
-        book = nbformat.v4.new_notebook(
-            metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
-        )
-        book.cells = [nbformat.v4.new_markdown_cell("# Test"), nbformat.v4.new_code_cell(PARAMETERS)]
-        book.cells[1].metadata["tags"] = ["parameters"]
-        book.cells += [nbformat.v4.new_code_cell(text) for text in code]
-        path = checkout / "99_test.ipynb"
-        nbformat.write(book, path)
-        return path
-
-    return write
+    return functools.partial(write_notebook, checkout / "99_test.ipynb", PARAMETERS)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +135,7 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
 
 
 @pytest.mark.slow
-def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, checkout):
+def test_runs_with_own_parameters_publish_nothing_and_do_not_mix_their_values(notebook, checkout):
     """Two runs at once, in threads of one process as a notebook with a loop would start them."""
     code = (
         "from loadcurve import publish\npublish.begin('99_test')\n"
@@ -170,14 +161,6 @@ def test_an_error_of_the_library_is_the_same_line_in_batch(notebook, checkout):
     with pytest.raises(LoadcurveError) as known:
         loadcurve.parse("")
     assert str(caught.value).endswith(f"99_test.ipynb: cell 2: {type(known.value).__name__}: {known.value}")
-
-
-@pytest.mark.slow
-def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout):
-    code = "from loadcurve import publish\npublish.begin('99_test')\npublish.values(n=repeats)"
-    batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
-    assert (checkout / "out.figures" / "values.json").exists()
-    assert not (checkout / "build" / "figures").exists()
 
 
 def write_outputs(work, name, text):

@@ -6,10 +6,10 @@ Nothing here starts a kernel; `test_batch_resume` does.
 import json
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from kernel import write_notebook
 from typer.testing import CliRunner
 
 from loadcurve import batch
@@ -30,13 +30,7 @@ B = "share: float = 0.5  # ratio, 0 < share < 1: x\nfast: bool = True  # whether
 @pytest.fixture
 def books(checkout):
     """Two notebooks, `a` and `b`, with the parameters A and B."""
-    for name, parameters in (("a", A), ("b", B)):
-        book = nbformat.v4.new_notebook(
-            metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
-            cells=[nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})],
-        )
-        nbformat.write(book, checkout / f"{name}.ipynb")
-    return [checkout / "a.ipynb", checkout / "b.ipynb"]
+    return [write_notebook(checkout / f"{name}.ipynb", parameters) for name, parameters in (("a", A), ("b", B))]
 
 
 @pytest.fixture

@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import psutil
 import pytest
 from dask_cluster import dask_cluster, wait
-from kernel import HANG_S
+from kernel import HANG_S, write_notebook
 
 pytestmark = pytest.mark.slow
 
@@ -25,26 +24,21 @@ while not (here / f"open-{name}-{{number}}").exists():
 value = {{"text": str(number), "value": number, "unit": ""}}
 pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(json.dumps({{"number": value}}))
 """
-NAMES = [f"{name},number={number}" for name in "ab" for number in range(1, 5)]
 
 
 class Grid:
-    """Two notebooks with four values each; a run waits until the test opens its gate, and logs its kernel."""
+    """Two notebooks with a few values each; a run waits until the test opens its gate, and logs its kernel."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.out = folder, folder / "out"
+    def __init__(self, folder: Path, values: int) -> None:
+        self.folder, self.out, self.values = folder, folder / "out", values
+        self.names = [f"{name},number={number}" for name in "ab" for number in range(1, values + 1)]
         for name in "ab":
-            book = nbformat.v4.new_notebook(
-                metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
-                cells=[
-                    nbformat.v4.new_code_cell("number: int = 0  # number ≥ 1: x", metadata={"tags": ["parameters"]}),
-                    nbformat.v4.new_code_cell(CODE.format(folder=str(folder), name=name)),
-                ],
-            )
-            nbformat.write(book, folder / f"{name}.ipynb")
+            code = CODE.format(folder=str(folder), name=name)
+            write_notebook(folder / f"{name}.ipynb", "number: int = 0  # number ≥ 1: x", code)
 
     def start(self, *options):
-        argv = ["batch", "a.ipynb", "b.ipynb", "--grid", "number=1,2,3,4", "-o", "out", *options]
+        values = ",".join(map(str, range(1, self.values + 1)))
+        argv = ["batch", "a.ipynb", "b.ipynb", "--grid", f"number={values}", "-o", "out", *options]
         # In a process group of its own, as from a terminal; a test that runs in the background ignores SIGINT.
         return subprocess.Popen(
             [sys.executable, "-m", "loadcurve", *argv],
@@ -68,14 +62,22 @@ class Grid:
     def check_complete(self, process):
         said = process.communicate(timeout=HANG_S)
         assert process.returncode == 0, said
-        assert "8 of 8 outputs are complete" in said[0]
-        assert self.complete() == NAMES
-        outputs = {f"{name}.{suffix}" for name in NAMES for suffix in ("ipynb", "figures")}
+        assert f"{len(self.names)} of {len(self.names)} outputs are complete" in said[0]
+        assert self.complete() == self.names
+        outputs = {f"{name}.{suffix}" for name in self.names for suffix in ("ipynb", "figures")}
         assert {path.name for path in self.out.iterdir()} == outputs | {"index.html", "values.parquet"}
         table = pd.read_parquet(self.out / "values.parquet")
-        assert table["output"].tolist() == NAMES
-        assert table["value"].tolist() == table["parameter_number"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+        assert table["output"].tolist() == self.names
+        assert table["value"].tolist() == table["parameter_number"].tolist() == [*range(1, self.values + 1)] * 2
         return said[1]
+
+    def check_once(self, process, lost):
+        """Each output is made once, and only that of the killed worker has had a second kernel."""
+        said = self.check_complete(process)
+        assert sorted(line.split()[2] for line in said.splitlines() if "] made:" in line) == self.names
+        runs = [name for name, _ in self.started()]
+        assert [runs.count(name) for name in self.names] == [2 if name == lost else 1 for name in self.names]
+        return said
 
 
 def is_gone(pid):
@@ -86,12 +88,13 @@ def is_gone(pid):
 
 
 @pytest.fixture
-def grid(tmp_path):
-    found = Grid(tmp_path)
+def grid(request, tmp_path):
+    found = Grid(tmp_path, getattr(request, "param", 2))
     yield found
     wait(lambda: all(is_gone(pid) for _, pid in found.started()))
 
 
+@pytest.mark.parametrize("grid", [3], indirect=True)
 def test_an_interrupted_and_killed_batch_runs_only_what_is_missing(grid):
     grid.open("a,number=1", "a,number=2")
     first = grid.start("--jobs", "2")
@@ -102,8 +105,8 @@ def test_an_interrupted_and_killed_batch_runs_only_what_is_missing(grid):
     assert "interrupted by SIGINT: the outputs so far are kept; the same command runs the others" in said
     assert "Traceback" not in said
     assert all(is_gone(pid) for _, pid in grid.started())
-    assert {path.name for path in grid.out.iterdir() if path.suffix == ".ipynb"} == {f"{n}.ipynb" for n in NAMES[:2]}
-    kept = {name: (grid.out / f"{name}.ipynb").stat() for name in NAMES[:2]}
+    assert grid.complete() == grid.names[:2]
+    kept = {name: (grid.out / f"{name}.ipynb").stat() for name in grid.names[:2]}
 
     grid.open("a,number=3")
     second = grid.start("--jobs", "2")
@@ -111,13 +114,13 @@ def test_an_interrupted_and_killed_batch_runs_only_what_is_missing(grid):
     second.kill()
     second.communicate(timeout=HANG_S)
     wait(lambda: all(is_gone(pid) for _, pid in grid.started()))  # a kernel looks for its parent once in a second
-    assert grid.complete() == NAMES[:3]
+    assert grid.complete() == grid.names[:3]
 
-    grid.open(*NAMES)
+    grid.open(*grid.names)
     said = grid.check_complete(grid.start("--jobs", "2"))
-    assert "3 of 8 outputs are complete" in said and "stale" not in said
+    assert "3 of 6 outputs are complete" in said and "stale" not in said
     runs = [name for name, _ in grid.started()]
-    assert [runs.count(name) for name in NAMES] == [1, 1, 2, 3, 2, 1, 1, 1]
+    assert [runs.count(name) for name in grid.names] == [1, 1, 2, 3, 2, 1]
     for name, before in kept.items():
         after = (grid.out / f"{name}.ipynb").stat()
         assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -129,6 +132,7 @@ def dask(tmp_path):
         yield made
 
 
+@pytest.mark.parametrize("grid", [4], indirect=True)  # each worker has a next job, whatever Dask gives it first
 def test_a_worker_of_a_cluster_is_killed_half_way(grid, dask):
     address, workers = dask
     batch = grid.start("--scheduler", address)
@@ -139,12 +143,9 @@ def test_a_worker_of_a_cluster_is_killed_half_way(grid, dask):
     parents = {name: psutil.Process(pid).ppid() for name, pid in running.items()}
     assert set(parents.values()) == {worker.pid for worker in workers}, "each worker runs one kernel"
     workers[0].kill()
-    grid.open(*NAMES)
-    said = grid.check_complete(batch)
-    assert sorted(line.split()[2] for line in said.splitlines() if "] made:" in line) == NAMES, "each output once"
+    grid.open(*grid.names)
     (lost,) = [name for name, parent in parents.items() if parent == workers[0].pid]
-    runs = [name for name, _ in grid.started()]
-    assert [runs.count(name) for name in NAMES] == [2 if name == lost else 1 for name in NAMES]
+    grid.check_once(batch, lost)
 
 
 def test_an_interrupt_ends_the_kernels_of_all_workers(grid, dask):
@@ -167,13 +168,9 @@ def test_a_cluster_on_this_machine_survives_a_killed_worker_and_leaves_nothing(g
     (name, kernel), _ = grid.started()
     started = children(batch)
     psutil.Process(kernel).parent().kill()  # the worker, which Dask replaces
-    grid.open(*NAMES)
-    wait(lambda: started.update(children(batch)) or len(grid.complete()) == 8)
-    said = grid.check_complete(batch)
-    assert sorted(line.split()[2] for line in said.splitlines() if "] made:" in line) == NAMES, "each output once"
-    assert "Traceback" not in said
-    runs = [name for name, _ in grid.started()]
-    assert [runs.count(one) for one in NAMES] == [2 if one == name else 1 for one in NAMES]
+    grid.open(*grid.names)
+    wait(lambda: started.update(children(batch)) or len(grid.complete()) == len(grid.names))
+    assert "Traceback" not in grid.check_once(batch, name)
     wait(lambda: all(map(is_gone, started)))
 
 

@@ -210,12 +210,6 @@ def test_a_file_that_tells_no_size_is_read():
     assert loadcurve.read("/proc/net/sockstat").tool == "proc"
 
 
-def test_bytes_behind_a_packed_file_are_named(tmp_path):
-    file = tmp_path / "load.gz"
-    file.write_bytes(gzip.compress(WRK) + b"\0\0Total: 5\n")
-    assert loadcurve.read(file).warnings[0] == "9 bytes after the gzip data are no gzip data and were left out"
-
-
 # VmHWM, as ru_maxrss of a new process begins with that of its parent, which may be large.
 BOMB_IN_A_PROCESS = """
 import re, sys
@@ -398,12 +392,6 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
     found = loadcurve.read(tmp_path)
     assert len(found.tables["runs"]) == 1
     assert found.warnings == (f"not read: {closed}: expected a file that can be read, got 'Permission denied'",)
-
-
-def test_a_folder_that_links_to_itself_is_read_once(tmp_path):
-    (tmp_path / "run.txt").write_bytes(WRK)
-    (tmp_path / "again").symlink_to(".")
-    assert len(loadcurve.read(tmp_path).tables["runs"]) == 1
 
 
 def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
-"""Every notebook about a study runs on folders of other people, and its sentences are true of the numbers drawn.
+"""Every notebook runs on folders of other people, and its sentences are true of the numbers drawn.
 
-The cells run in this process, because starting a kernel takes longer than most notebooks; `test_own_notebook` and the
-build of the handbook execute notebooks in kernels.
+The cells run in this process, because starting a kernel takes longer than most notebooks; only notebook 01, which
+answers for any folder, and the build of the handbook execute notebooks in kernels.
 """
 
 import ast
@@ -18,7 +18,7 @@ import pytest
 from conftest import ROOT
 from true_captions import TRUE
 
-from loadcurve import publish
+from loadcurve import batch, publish
 from loadcurve.batch.grid import Text, check_parameters, typed
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
@@ -145,3 +145,22 @@ def test_a_block_without_data_is_left_out_with_those_that_need_it(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "Left out: Figure a. Nothing was measured.", "Left out: Its numbers. It needs what is left out above: Figure a."
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["ab_sar", "json_tools"])
+def test_the_notebook_answers_for_files_of_others(folder, tmp_path):
+    output = tmp_path / "out.ipynb"
+    batch.run_notebook(ROOT / "notebooks" / "01_your_own_files.ipynb", output, {"folder": str(FOLDERS / folder)})
+    cells = json.loads(output.read_text("utf-8"))["cells"]
+    assert str(ROOT) not in json.dumps([cell.get("outputs") for cell in cells])
+    figures = tmp_path / "out.figures"
+    values = json.loads((figures / "values.json").read_text("utf-8"))
+    assert values["verdict"]["text"].startswith(("usable", "do not use"))
+    caption = json.loads((figures / "throughput.json").read_text("utf-8"))["caption"]
+    levels = (figures / "throughput.csv").read_text("utf-8").splitlines()[1:]
+    assert "{" not in caption and len(levels) >= 2
+    # The caption names the load with the highest mean throughput of the plotted numbers.
+    names = (figures / "throughput.csv").read_text("utf-8").splitlines()[0].split(",")
+    load = names.index("connections" if "connections" in names else "target_rate_rps")
+    best = max((row.split(",") for row in levels), key=lambda row: float(row[names.index("throughput_rps")]))
+    assert f"{float(best[load]):,g}" in caption

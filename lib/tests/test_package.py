@@ -76,7 +76,8 @@ def environment(wheel: Path, folder: Path, extra: str = ""):
     """Return what runs a program of a fresh environment in an empty folder; it sees nothing of the checkout."""
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv/bin/python"
-    argv = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", wheel]
+    options = ["--python", str(python), "install", "-q", "--no-deps", "--no-index", "--no-compile"]
+    argv = [sys.executable, "-m", "pip", *options, wheel]
     subprocess.run(argv, check=True)
     (site,) = (folder / "venv/lib").glob("python*/site-packages")
     for name in needed(*required(wheel, extra)):

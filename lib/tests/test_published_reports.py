@@ -1,4 +1,4 @@
-"""Published reports: every table declared and read, each raw output read, its numbers those of the transcription."""
+"""Published reports and curves: declared, read, long enough, and with the numbers of their transcriptions."""
 
 import csv
 import os
@@ -12,7 +12,7 @@ import pytest
 import yaml
 from one_test import in_one_test
 
-from loadcurve import read, read_published
+from loadcurve import read, read_published, read_published_entries
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.reads import studies_read
 from loadcurve.reading import read_published_raw
@@ -397,3 +397,77 @@ def test_identities_that_hold_in_what_was_published():
     assert runs["connections"] - runs["errors_connect"] == 1020
     rates = read_published("scale_out_lvs", "rates").set_index("case")["throughput_rps"]
     assert rates["weighttp 1"] + rates["weighttp 2"] == rates["both"]
+
+
+LEAST_LEVELS = 6
+CURVE_FACTS = {"id", "title", "source", "load", "throughput", "where", "kind"}
+SOURCE_FACTS = {"id", "title", "author", "year", "address", "read_in", "rights"}
+
+
+@pytest.fixture(scope="module")
+def curve_sources(root):
+    return yaml.safe_load((root / "data" / "published" / "scaling_curves" / "source.yml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def curves():
+    return read_published("scaling_curves", "curves")
+
+
+@pytest.fixture(scope="module")
+def typed_again(root):
+    path = root / "lib" / "tests" / "data" / "published" / "scaling_curves_second.csv"
+    with path.open(encoding="utf-8", newline="") as lines:
+        return {row["curve"]: (floats(row["loads"]), floats(row["throughputs"])) for row in csv.DictReader(lines)}
+
+
+def floats(cells: str) -> list[float]:
+    return [float(cell) for cell in cells.split()]
+
+
+def test_every_curve_has_its_facts_and_a_known_source(curve_sources):
+    known = [entry["id"] for entry in curve_sources["sources"]]
+    assert len(known) == len(set(known))
+    for entry in curve_sources["curves"]:
+        assert CURVE_FACTS <= set(entry) <= CURVE_FACTS | {"remark"}, entry
+        assert all(str(value).strip() for value in entry.values()), entry
+        assert entry["source"] in known
+    assert {entry["source"] for entry in curve_sources["curves"]} == set(known)
+
+
+def test_every_source_says_where_it_is_and_who_may_use_it(curve_sources):
+    for entry in curve_sources["sources"]:
+        assert set(entry) == SOURCE_FACTS, entry["id"]
+        assert all(str(value).strip() for value in entry.values()), entry["id"]
+
+
+def test_the_rule_by_which_curves_were_taken(curve_sources):
+    assert curve_sources["rule"].strip()
+    per_source = [entry["source"] for entry in curve_sources["curves"]]
+    assert max(per_source.count(name) for name in set(per_source)) <= 6
+
+
+def test_the_same_curves_in_the_table_and_in_its_source(curve_sources, curves):
+    listed = [entry["id"] for entry in curve_sources["curves"]]
+    assert list(curves["curve"].unique()) == listed
+    assert len(listed) >= 120
+    assert len(curve_sources["sources"]) >= 40
+
+
+def test_levels_rise_and_values_are_positive(curves):
+    for name, curve in curves.groupby("curve"):
+        assert len(curve) >= LEAST_LEVELS, name
+        assert curve["load"].is_monotonic_increasing and curve["load"].is_unique, name
+        assert (curve["load"] >= 1).all() and (curve["throughput"] > 0).all(), name
+
+
+def test_as_typed_a_second_time(curves, typed_again):
+    first = {name: (list(c["load"]), list(c["throughput"])) for name, c in curves.groupby("curve", sort=False)}
+    assert first == typed_again
+
+
+def test_lists_of_a_source_are_tables(curve_sources):
+    found = read_published_entries("scaling_curves", "sources")
+    assert found["author"].tolist() == [entry["author"] for entry in curve_sources["sources"]]
+    with pytest.raises(LoadcurveError, match="name must be one of sources, curves, got 'rule'"):
+        read_published_entries("scaling_curves", "rule")

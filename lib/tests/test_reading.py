@@ -88,10 +88,12 @@ def test_members_of_a_packed_file_follow_each_other(tmp_path):
     assert len(loadcurve.read(file).tables["runs"]) == 2
 
 
-@pytest.mark.parametrize("pack", ["gzip", "xz", "bzip2", "zstd"])
-def test_bytes_after_packed_data_are_reported(tmp_path, pack):
+@pytest.mark.parametrize(
+    ("pack", "padding"), [("gzip", b""), ("gzip", b"\0\0"), ("xz", b""), ("bzip2", b""), ("zstd", b"")]
+)
+def test_bytes_after_packed_data_are_reported(tmp_path, pack, padding):
     file = tmp_path / "load"
-    file.write_bytes(PACK[pack](WRK.encode()) + b"not packed")
+    file.write_bytes(PACK[pack](WRK.encode()) + padding + b"not packed")
     try:
         found = loadcurve.read(file)
     except ParseError as error:

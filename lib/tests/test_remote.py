@@ -5,10 +5,9 @@ import subprocess
 import sys
 import time
 
-import nbformat
 import pandas as pd
 import pytest
-from kernel import HANG_S
+from kernel import HANG_S, write_notebook
 from s3_server import bucket, s3_server, s3_settings  # noqa: F401  # fixtures
 from test_batch_grid import books, executed, run  # noqa: F401
 
@@ -28,10 +27,6 @@ Running 10s test @ http://10.0.0.1/
 Requests/sec:  20000.00
 Transfer/sec:      2.00MB
 """
-
-
-SPEC = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
-PARAMETERS = {"tags": ["parameters"]}
 
 
 def files(url):
@@ -78,11 +73,7 @@ def test_a_killed_batch_goes_on_with_what_is_missing_in_the_bucket(tmp_path, buc
         "(here / 'started').open('a').write(f'{number}\\n')\n"
         "while number == 2 and not (here / 'open').exists():\n    time.sleep(0.02)"
     )
-    cells = [
-        nbformat.v4.new_code_cell("number: int = 0  # number ≥ 1: x", metadata=PARAMETERS),
-        nbformat.v4.new_code_cell(code),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(metadata=SPEC, cells=cells), tmp_path / "n.ipynb")
+    write_notebook(tmp_path / "n.ipynb", "number: int = 0  # number ≥ 1: x", code)
     argv = ["batch", "n.ipynb", "--grid", "number=1,2", "--jobs", "1", "-o", f"{bucket}/out"]
     command = {"args": [sys.executable, "-m", "loadcurve", *argv], "cwd": tmp_path, "text": True}
     first = subprocess.Popen(**command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -188,8 +179,7 @@ def test_what_is_wrong_with_a_remote_folder_is_one_line(bucket, monkeypatch, cal
     commands = [["ingest", named]]
     if "none" not in url:
         (checkout / "c1.wrk.txt").write_text(REPORT)
-        cells = [nbformat.v4.new_code_cell("n: int = 1", metadata=PARAMETERS)]
-        nbformat.write(nbformat.v4.new_notebook(metadata=SPEC, cells=cells), checkout / "n.ipynb")
+        write_notebook(checkout / "n.ipynb", "n: int = 1")
         commands.append(["ingest", checkout / "c1.wrk.txt", "--format", "csv", "-o", named])
         commands.append(["batch", checkout / "n.ipynb", "-o", named])
     for argv in commands:

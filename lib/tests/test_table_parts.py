@@ -1,4 +1,4 @@
-"""Tables that several processes write in parts are those of one process, and whole when a process is stopped."""
+"""Work of several processes, here and on Dask clusters: the results of one process, whole when a process is stopped."""
 
 import contextlib
 import io
@@ -8,12 +8,14 @@ import threading
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 from dask_cluster import dask_cluster, wait
 
 from loadcurve.cli import app
 from loadcurve.ingest import raw_folder, table_parts
 from loadcurve.runtime import many_files
+from loadcurve.runtime.cluster import connected, map_items
 from loadcurve.tables import columns
 
 pytestmark = pytest.mark.slow
@@ -145,3 +147,19 @@ def test_a_worker_of_a_cluster_is_killed_half_way(ingest, alone, tmp_path, monke
         assert code == 0, err
         assert workers[0].wait(10) == -signal.SIGKILL
     check_same(tables_in(tmp_path / "out"), alone[1])
+
+
+@pytest.mark.parametrize("options", [{"workers": 1}, {"workers": 2}, {"workers": 2, "scheduler": "local"}], ids=str)
+def test_items_are_mapped_alike_here_in_processes_and_on_dask(options):
+    items = ["1 + 1", "(1, 2)", "[abs, -3]"]
+    assert list(map_items(eval, items, **options)) == [2, (1, 2), [abs, -3]]
+    with pytest.raises(ZeroDivisionError):
+        list(map_items(eval, ["1 / 0"], **options))
+
+
+def test_a_cluster_on_this_machine_listens_on_loopback_only():
+    before = {one.pid for one in psutil.Process().children()}
+    with connected("local", 1):
+        own = [psutil.Process(), *(one for one in psutil.Process().children(recursive=True) if one.pid not in before)]
+        listens = {at.laddr.ip for one in own for at in one.net_connections() if at.status == psutil.CONN_LISTEN}
+    assert listens == {"127.0.0.1"}

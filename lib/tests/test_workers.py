@@ -138,12 +138,7 @@ def raw(tmp_path, root):
 
 def comparable(readings):
     return [
-        (
-            r.source,
-            r.refused,
-            {name: list(map(str, r.rows(name))) for name in r.parsed.tables},
-            r.parsed.warnings,
-        )
+        (r.source, r.refused, {name: list(map(str, r.rows(name))) for name in r.parsed.tables}, r.parsed.warnings)
         for r in readings
     ]
 
