@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -13,7 +12,6 @@ from loadcurve.ingest.balancers.conntrack import parse_conntrack
 
 DATA = Path(__file__).parents[2] / "data"
 LIST = (DATA / "conntrack/list.txt").read_text()
-STATS = (DATA / "conntrack/statistics.txt").read_text()
 
 
 def test_the_old_statistics_and_a_count_that_does_not_fit():
@@ -35,14 +33,6 @@ def test_an_error_is_named(text):
     with pytest.raises(ParseError) as raised:
         parse(text)
     assert raised.value.got == text.strip()
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [("sport=44224", "sport=4422x"), ("6 111", "6 1x1"), ("mark=0", "mark=o"), ("dst=198.18.0.2 sport=80", "sport=80")],
-)
-def test_refused(right, wrong):
-    assert refused_line(parse_conntrack, LIST.replace(right, wrong, 1)) == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 432000)), min_size=1, max_size=9))

@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-from refused import refused_line
-
 from loadcurve import parse, tables
-from loadcurve.ingest.balancers.haproxy import parse_haproxy
 
 DATA = Path(__file__).parents[2] / "data"
 STATS = (DATA / "haproxy/stats.txt").read_text()
@@ -35,10 +31,3 @@ def test_addresses_quotes_and_minus_one():
 def test_a_series_after_show_info():
     parsed = parse(f"Name: HAProxy\nVersion: 2.6.12\n\n1795214674\n{STATS}\n1795214675\n{STATS}")
     assert parsed.tables["balancer"]["time"].nunique() == 2
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "line"), [("75490,4302930", "75490,43o2930", 3), ("\nb,s2", "\nb,s2,0,0,0", 4)]
-)
-def test_refused(right, wrong, line):
-    assert refused_line(parse_haproxy, STATS.replace(right, wrong, 1)) == line

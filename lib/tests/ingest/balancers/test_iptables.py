@@ -5,15 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.iptables import parse_iptables
 
 DATA = Path(__file__).parents[2] / "data"
-NAT = (DATA / "iptables/nat.txt").read_text()
-SAVE = (DATA / "iptables/save.txt").read_text()
 
 
 def print_num(n):
@@ -45,15 +42,3 @@ def test_an_error_is_named():
     with pytest.raises(ParseError) as raised:
         parse(text)
     assert raised.value.got == text.strip()
-
-
-@pytest.mark.parametrize(
-    ("text", "right", "wrong", "line"),
-    [
-        (NAT, "661K", "66xK", 4),
-        (NAT, "5808K packets", "58o8K packets", 2),
-        (SAVE, "[12:720]", "[12:72o]", 6),
-    ],
-)
-def test_refused(text, right, wrong, line):
-    assert refused_line(parse_iptables, text.replace(right, wrong, 1)) == line

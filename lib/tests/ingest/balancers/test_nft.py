@@ -2,12 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-from refused import refused_line
-
 from loadcurve import parse
-from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.nft import parse_nft, parse_nft_json
 
 DATA = Path(__file__).parents[2] / "data"
 TEXT = (DATA / "nft/ruleset.txt").read_text()
@@ -29,16 +24,3 @@ def test_a_series_has_times():
 def test_without_counters_there_is_a_warning():
     parsed = parse("table inet filter {\n\tchain input {\n\t\ttcp dport 22 accept\n\t}\n}\n")
     assert len(parsed.tables["counters"]) == 0 and len(parsed.warnings) == 1
-
-
-@pytest.mark.parametrize(("right", "wrong"), [("packets 20096", "packets 2oo96"), ("bytes 1205760", "bytes 12057x0")])
-def test_refused(right, wrong):
-    assert refused_line(parse_nft, TEXT.replace(right, wrong, 1)) == 4
-
-
-@pytest.mark.parametrize(
-    "wrong", ['"packets": -1', '"packets": 1.5', '"packets": true', '"packets": "x"', '"packts": 1']
-)
-def test_json_refused(wrong):
-    with pytest.raises(ParseError):
-        parse_nft_json(JSON.replace('"packets": 20096', wrong))

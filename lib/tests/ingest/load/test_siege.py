@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.load.siege import parse_siege
 
 DATA = Path(__file__).parents[2] / "data/siege"
@@ -69,21 +68,6 @@ def test_an_aborted_siege_keeps_its_numbers_and_its_reason():
     run = parse_siege(text).tables["runs"].iloc[0]
     assert (run.status, run.requests) == ("finished", 626)
     assert run.reason.startswith("siege aborted")
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "line"),
-    [
-        ("626 hits", "62x hits", 6),
-        ("6.95 secs", "6.95 hits", 10),
-        ("11.97 trans", "11..97 trans", 11),
-        ("1123", "-1", 15),
-    ],
-)
-def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_siege(TEXT.replace(right, wrong))
-    assert raised.value.line == line
 
 
 def test_a_wrong_rate_is_named():

@@ -8,7 +8,6 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from refused import refused_line
-from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse, sniff
@@ -186,29 +185,3 @@ def test_refused(text, parser, line):
 )  # fmt: skip
 def test_told_apart(text, name):
     assert sniff(text).name == name
-
-
-@pytest.mark.slow
-@examples(20)
-@given(st.one_of(damaged(SECTIONS), damaged(WIDE)))
-def test_damage(text):
-    survives(parse_sadf, text)
-
-
-@pytest.mark.slow
-@examples(20)
-@given(damaged(LINES), damaged(MARKUP), damaged(DOCUMENT))
-def test_damage_to_the_other_forms(lines, markup, document):
-    survives(parse_sadf_p, lines)
-    survives(parse_sadf_xml, markup)
-    survives(parse_sadf_json, document)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text", long_lines("vm;1;1795214006;", "# hostname;interval;timestamp;", "<sysstat>", "vm\t1\t1795214006\tall\t"),
-    ids=lambda text: text[:6],
-)  # fmt: skip
-def test_long_lines(text):
-    for parser in (parse_sadf, parse_sadf_p, parse_sadf_xml, parse_sadf_json, parse_sadf_header):
-        survives(parser, text)

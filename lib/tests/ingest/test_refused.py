@@ -1,0 +1,165 @@
+"""One damage to one place of a fixture, and the line at which its parser refuses it."""
+
+import json
+from pathlib import Path
+
+from one_test import in_one_test
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.registry import form_of
+
+DATA = Path(__file__).parents[1] / "data"
+# Fixture → what is printed, what stands there instead, line of the error; None in documents, whose lines say nothing.
+REFUSED = {
+    "ab/sleep": [
+        ('200\nFailed', '20O\nFailed', 17),
+        ('25200 bytes', '25 200 bytes', 20),
+        ('94.43', '94,43', 22),
+        ('10\nTime', '1111111111111111111\nTime', 15),
+        ('  66%    101', '  66%    1o1', 36),
+        ('  66%    101', '  50%    101', 36),
+        ('Waiting:       99', 'Waiting:       9x9', 31),
+        ('Waiting:', 'Waited 5:', 31),
+        ('2.118 seconds', '2 seconds', 16),
+    ],
+    "conntrack/list": [
+        ('sport=44224', 'sport=4422x', 1),
+        ('6 111', '6 1x1', 1),
+        ('mark=0', 'mark=o', 1),
+        ('dst=198.18.0.2 sport=80', 'sport=80', 1),
+    ],
+    "fortio/json": [
+        ('"Count": 60', '"Count": 61', None),
+        ('"200": 95', '"200": 96', None),
+        ('98.75', '88.75', None),
+        ('"100"', '"1OO"', None),
+    ],
+    "fortio/text": [
+        ('qps=755.89', 'qps=855.89', 4),
+        ('count 20 avg', 'count 21 avg', 5),
+        ('avg 0.0021580284', 'avg 0.0031580284', 5),
+        ('35.00, 1', '36.00, 1', 8),
+        ('0.0015 ,', '0.0025 ,', 8),
+        ('# target 90%', '# target 9x%', 14),
+        ('Code 503 : 6', 'Code 503 : six', 20),
+        ('All done 20', 'All done 21', 23),
+    ],
+    "h2load/h1": [
+        ('finished in 171.42ms', 'finished in 171.42mm', 15),
+        ('20000 done', '20000 dome', 16),
+        ('0 5xx', '0 6xx', 17),
+        ('(17100000) total', '(1710000) total', 18),
+        ('      49us', '      49ns', 20),
+        ('89.21%', '89.21', 20),
+        ('32 total client(s)', '32 clients', 2),
+    ],
+    "haproxy/stats": [
+        ('75490,4302930', '75490,43o2930', 3),
+        ('\nb,s2', '\nb,s2,0,0,0', 4),
+    ],
+    "hey/plain": [
+        ('Total:\t0.4390 secs', 'Total:\t0.4390 parsecs', 3),
+        ('Slowest:\t0.0055 secs', 'Slowest:\t0.00x5 secs', 4),
+        ('0.001 [10552]', '0.001 [1O552]', 14),
+        ('10% in 0.0001 secs', '1O% in 0.0001 secs', 27),
+        ('10% in 0.0001 secs', '101% in 0.0001 secs', 27),
+        ('resp wait:', 'resp weight:', 39),
+        ('[200]\t20000', '[200]\t2 0000', 43),
+    ],
+    "httperf/errors": [
+        ('replies 575319', 'replies 57531x', 3),
+        ('5706.9 conn/s', '5706,9 conn/s', 5),
+        ('response 112.4', 'response 112.4ms', 14),
+        ('2xx=175849', '2xx=', 16),
+        ('client-timo 0', 'client-timo none', 21),
+    ],
+    "iptables/nat": [
+        ('661K', '66xK', 4),
+        ('5808K packets', '58o8K packets', 2),
+    ],
+    "iptables/save": [
+        ('[12:720]', '[12:72o]', 6),
+    ],
+    "ipvsadm/list": [
+        ('Masq    1      0          2293', 'Masq    1      0', 6),
+        ('Masq    1      0          2293', 'Mask    1      0          2293', 6),
+        ('Masq    1      0          2293', 'Masq    1      0          -1', 6),
+        ('Masq    1      0          2293', 'Masq    1      0          2K', 6),
+        ('198.18.0.9:80 rr', '198.18.0.9:80', 5),
+        ('198.18.0.9:80 rr', '198.18.0.9:80x rr', 5),
+        ('198.18.0.9:80 rr', '198.18.0.9:70000 rr', 5),
+        ('198.18.0.9:81 wrr', 'C6120009:0051 wrr', 8),
+        ('persistent 60', 'persistent x0', 17),
+        ('198.18.0.9:80 rr', '198.18.0.9:80 rr  -> 198.18.0.3:80  Masq 1 0 0', 5),
+        ('ActiveConn InActConn', 'ActiveConn OddConn', 4),
+        ('(size=4096)', '(size=4096)Prot LocalAddress:Port Scheduler Flags', 2),
+    ],
+    "k6/text-before-1": [
+        ('avg=652.01ms', 'avg=652.01mm', 10),
+        ('med=641.89ms', 'mid=641.89ms', 10),
+        ('52939   756.255434/s', '52939   756.2x5434/s', 17),
+        ('264 MB ', '264 MX ', 6),
+        ('0.00%   ✓', '0.00    ✓', 12),
+    ],
+    "nft/json": [
+        ('"packets": 20096', '"packets": -1', None),
+        ('"packets": 20096', '"packets": 1.5', None),
+        ('"packets": 20096', '"packets": true', None),
+        ('"packets": 20096', '"packets": "x"', None),
+        ('"packets": 20096', '"packts": 1', None),
+    ],
+    "nft/ruleset": [
+        ('packets 20096', 'packets 2oo96', 4),
+        ('bytes 1205760', 'bytes 12057x0', 4),
+    ],
+    "oha/json": [
+        ('"p95"', '"q95"', None),
+        ('"200": 62218', '"2OO": 62218', None),
+        ('62218 }', '62218.5 }', None),
+        ('0.0000633', '"fast"', None),
+    ],
+    "siege/text": [
+        ('626 hits', '62x hits', 6),
+        ('6.95 secs', '6.95 hits', 10),
+        ('11.97 trans', '11..97 trans', 11),
+        ('1123', '-1', 15),
+    ],
+    "vegeta/json": [
+        ('"success": 0.98', '"success": 0.97', None),
+        ('"requests": 100', '"requests": 101', None),
+    ],
+    "vegeta/text": [
+        ('1250, 250.21, 249.89', '1250, 250.21', 1),
+        ('4.996s', '4.996', 2),
+        ('6.155ms', '6.155mm', 3),
+        ('100.00%', '97.00%', 6),
+        ('200:1250', '200:1249', 7),
+        ('200:1250', '2000:1250', 7),
+    ],
+    "wrk/latency": [
+        ('     75%  594.00us', '     75%  544.00us', 8),
+        ('     75%  594.00us', '     45%  594.00us', 8),
+        ('Latency   605.10us', 'Latency   -605.10us', 4),
+        ('Latency   605.10us', 'Latency   605.10', 4),
+        ('  Thread Stats   Avg      Stdev     Max', '  Thread Stats   Avg      Stdev     98%', 3),
+        ('Requests/sec', 'Socket errors: connect 1, read x, write 0, timeout 0\nRequests/sec', 12),
+        ('Requests/sec', 'Non-2xx or 3xx responses: 223241\nRequests/sec', 12),
+        ('223240 requests', '2232400000000000000000 requests', 11),
+        ('2 threads', 'x threads', 2),
+    ],
+}  # fmt: skip
+
+
+@in_one_test(
+    ("case", "right", "wrong", "line"), [(case, *change) for case, changes in REFUSED.items() for change in changes]
+)
+def test_a_damaged_place_is_refused_at_its_line(case, right, wrong, line):
+    text = (DATA / f"{case}.txt").read_text("utf-8")
+    assert right in text
+    form = form_of(case.split("/")[0], json.loads((DATA / f"{case}.json").read_text("utf-8")).get("variant", ""))
+    try:
+        form.parse(text.replace(right, wrong, 1))
+    except ParseError as error:
+        assert error.line == line or line is None, str(error)
+    else:
+        raise AssertionError("it is read")
