@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 from one_test import in_one_test
+from refused import refused_line
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.registry import form_of
+from loadcurve.ingest.registry import FORMS, form_of
 
 DATA = Path(__file__).parents[1] / "data"
 # Fixture → what is printed, what stands there instead, line of the error; None in documents, whose lines say nothing.
@@ -147,6 +148,48 @@ REFUSED = {
         ('223240 requests', '2232400000000000000000 requests', 11),
         ('2 threads', 'x threads', 2),
     ],
+    "vmstat/since-boot": [
+        ('3770', '37x0', 4),
+        ('17312 20 73  7  0  0', '17312 20 73  7  0', 4),
+        ('3770', '9999999999999999999', 4),
+    ],
+    "mpstat/each-processor": [
+        ('  20.42', '', 4),
+        ('20.42', '20.4x', 4),
+        ('22:33:26     all', '22:33:26     xll', 4),
+        ('11/20/26', '13/40/26', 1),
+    ],
+    "pidstat/sections": [
+        ('25.49', '2x.49', 4),
+        (' 11162   25.49', ' 1x162   25.49', 4),
+        ('%wait', '%what', 4),
+    ],
+    "pidstat/threads": [
+        ('1680         -', '   -      1680', 4),
+    ],
+    "iostat/extended-time": [
+        ('323.70', '32x.70', 8),
+        (' 323.70', '', 8),
+        ('22.67', '2x.67', 5),
+        ('%iowait', '%iowhat', 5),
+    ],
+    "sadf/sections": [
+        (';20.83', ';2x.83', 2),
+        (';20.83', '', 2),
+    ],
+    "sadf/lines": [
+        ('20.83', '2x.83', 1),
+    ],
+    "sadf/markup": [
+        ('user="20.83"', 'user="2x.83"', 1),
+    ],
+    "wrk2/uncorrected": [
+        ('       6.207     0.500000         3976', '       6.207     0.500000         x976', 17),
+        ('       6.207     0.500000', '       0.207     0.500000', 17),
+        ('0.999976         7940', '0.499976         7940', 18),
+        ('#[Buckets =           27,', '#[Buckets =           27', 22),
+        ('Value   Percentile', 'Value   Percentiles', 14),
+    ],
 }  # fmt: skip
 
 
@@ -163,3 +206,8 @@ def test_a_damaged_place_is_refused_at_its_line(case, right, wrong, line):
         assert error.line == line or line is None, str(error)
     else:
         raise AssertionError("it is read")
+
+
+@in_one_test("form", [form for form in FORMS if form.name != "locust:errors"], ids=lambda form: form.name)
+def test_an_empty_text_is_refused_at_its_first_line(form):
+    assert refused_line(form.parse, "") == 1

@@ -87,7 +87,6 @@ def test_modules_add_lines():
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", 1),
         ("\nhello\n", 2),
         (PAGE.replace("Accesses: 4", "Accesses: 4x"), 11),
         (PAGE.replace("Uptime: 43\nReq", "Uptime: -43\nReq"), 16),

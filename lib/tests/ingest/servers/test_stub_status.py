@@ -64,7 +64,6 @@ def test_more_handled_than_accepted_is_doubtful():
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", 1),
         ("Active connections: x\n", 1),
         (PAGE.replace("7368 7368", "7368 736x"), 3),
         (PAGE.replace("Writing", "writing"), 4),

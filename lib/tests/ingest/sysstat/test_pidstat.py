@@ -6,7 +6,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
 
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.pidstat import parse_pidstat
@@ -92,17 +91,3 @@ def test_nothing_active_is_no_error():
     parsed = parse_pidstat(f"{HEADING}22:33:25      UID       PID    %usr   CPU  Command\n")
     assert list(parsed.tables) == ["hosts"]
     assert "no task" in parsed.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", 1),
-        (SECTIONS.replace("25.49", "2x.49"), 4),
-        (SECTIONS.replace(" 11162   25.49", " 1x162   25.49"), 4),
-        (SECTIONS.replace("%wait", "%what"), 4),
-        (THREADS.replace("1680         -", "   -      1680", 1), 4),
-    ],
-)
-def test_refused(text, line):
-    assert refused_line(parse_pidstat, text) == line

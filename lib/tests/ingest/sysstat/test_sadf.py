@@ -12,9 +12,8 @@ from refused import refused_line
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse, sniff
 from loadcurve.ingest.sysstat.sadf import parse_sadf, parse_sadf_p
-from loadcurve.ingest.sysstat.sadf_header import parse_sadf_header, refuse_sadf
+from loadcurve.ingest.sysstat.sadf_header import refuse_sadf
 from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
-from loadcurve.ingest.sysstat.sadf_xml import parse_sadf_xml
 
 DATA = Path(__file__).parents[2] / "data/sadf"
 SAMPLES = DATA.parent / "samples/sar"
@@ -162,16 +161,7 @@ def test_zones_of_local_times():
 
 
 @pytest.mark.parametrize(("text", "parser", "line"), [
-    ("", parse_sadf, 1),
-    (SECTIONS.replace(";20.83", ";2x.83"), parse_sadf, 2),
-    (SECTIONS.replace(";20.83", ""), parse_sadf, 2),
     (SECTIONS.split("\n", 1)[1], parse_sadf, 1),
-    ("", parse_sadf_p, 1),
-    (LINES.replace("20.83", "2x.83"), parse_sadf_p, 1),
-    ("", parse_sadf_xml, 1),
-    (MARKUP.replace('user="20.83"', 'user="2x.83"'), parse_sadf_xml, 1),
-    ("", parse_sadf_json, 1),
-    ("", parse_sadf_header, 1),
     ("22:33:26 UTC; CPU; -1; %user; 31997; 32037;\n", refuse_sadf, 1),
 ])  # fmt: skip
 def test_refused(text, parser, line):
