@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse, tables
-from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ip_vs_stats import parse_ip_vs_stats
 from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
 from loadcurve.ingest.balancers.lists import scaled
@@ -153,29 +152,6 @@ def test_dpvs_connections():
     row = parse("[1]tcp  7s     TCP_EST     10.0.0.48:37177    10.0.0.100:80      10.1.0.200:1035 10.1.0.2:8080\n")
     row = row.tables["flows"].iloc[0]
     assert (row["expires_s"], row["reply_port"], row["server_port"], row["other"]) == (7, "1035", "8080", "lcore 1")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Can't initialize ipvs: Permission denied (you must be root)\nAre you sure?\n",
-        "Can't initialize ipvs: Protocol not available\n",
-        "-bash: ipvsadm: command not found\n",
-        f"{HEADING}Invalid operation.  Possibly wrong module version, address not unicast, ...\n",
-        "cat: /proc/net/ip_vs: No such file or directory\n",
-    ],
-)
-def test_an_error_is_named(text):
-    with pytest.raises(ParseError) as raised:
-        parse(text)
-    assert raised.value.got in text
-
-
-def test_lost_newlines_glue_no_numbers():
-    with pytest.raises(ParseError):
-        parse(LIST.replace("\n", ""))
-    with pytest.raises(ParseError):
-        parse("$ ipvsadm -ln" + STATS.replace("\n", ""))
 
 
 def test_the_processors_of_ip_vs_stats_are_hexadecimal():

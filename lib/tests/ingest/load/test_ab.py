@@ -16,7 +16,6 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.load.ab import parse_ab
 from loadcurve.ingest.load.ab_requests import parse_ab_percentiles, parse_ab_requests
-from loadcurve.ingest.sniff import sniff
 from loadcurve.tables.schemas.failures import error_ratio
 
 DATA = Path(__file__).parents[2] / "data/ab"
@@ -283,37 +282,6 @@ def test_what_real_ab_contradicts_is_only_warned_of():
         assert part in said
 
 
-ERRORS = [
-    ("apr_poll: The timeout specified has expired (70007)", None),
-    ("apr_socket_recv: Connection reset by peer (54)", None),
-    ("apr_socket_connect(): 由于目标计算机积极拒绝，无法连接。   (730061)", None),
-    ("apr_sockaddr_info_get() for nosuchhost.invalid: Temporary failure in name resolution (670003)", None),
-    ("socket: Too many open files (24)", None),
-    ("apr_pollset_create failed: Invalid argument (22)", None),
-    ("ab: invalid URL", None),
-    ("ab: Cannot use concurrency level greater than total number of requests", None),
-    ("/usr/bin/ab: Invalid number of requests", None),
-    ("ab: could not open POST data file (post.txt): No such file or directory", None),
-    ("ab.exe: wrong number of arguments", None),
-    ("-bash: ab: command not found", None),
-    ("zsh: command not found: ab", None),
-    ("'ab' is not recognized as an internal or external command,", None),
-    ("Usage: ab [options] [http[s]://]hostname[:port]/path", None),
-]
-
-
-@pytest.mark.parametrize("error", [error for error, _ in ERRORS])
-def test_an_error_alone_is_a_failed_run(error):
-    assert sniff(error + "\n").name == "ab"
-    parsed = parse(error + "\n")
-    assert parsed.tables["runs"][["status", "reason"]].to_numpy().tolist() == [["failed", " ".join(error.split())]]
-    after = parse(
-        f"Benchmarking 10.0.0.1 (be patient)\nCompleted 300 requests\n{error}\nTotal of 371 requests completed\n"
-    )
-    if error.startswith(("apr", "socket")):
-        assert after.tables["runs"][["status", "requests"]].to_numpy().tolist() == [["failed", 371]]
-
-
 def test_errors_of_tls_are_counted_and_the_run_goes_on():
     noise = "SSL handshake failed (5).\n140264:error:1408F10B:SSL routines:ssl3_get_record:wrong version number\n"
     parsed = parse_ab(SLEEP.replace("(be patient)", "(be patient)\n" + noise * 3))
@@ -405,11 +373,6 @@ def test_part_of_a_report():
     assert parsed.tables["runs"].throughput_rps.tolist() == [6.44]
     assert "status" not in parsed.tables["runs"]
     assert parsed.warnings
-
-
-def test_lost_newlines_glue_no_numbers():
-    with pytest.raises(ParseError):
-        parse_ab(SLEEP.replace("\n", "") + "\n")
 
 
 def test_percentiles_of_2_0_and_of_several_files():

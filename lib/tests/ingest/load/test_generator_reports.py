@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from one_test import in_one_test
 
 from loadcurve.ingest.registry import form_of
@@ -49,10 +48,3 @@ def test_two_reports_in_one_file_are_two_runs(case):
     for column in ("requests", "throughput_rps"):
         if column in tables["runs"]:
             assert twice["runs"][column].tolist() == tables["runs"][column].tolist() * 2
-
-
-@pytest.mark.parametrize("tool", ["hey", "h2load", "vegeta", "k6", "siege", "httperf"])
-def test_a_missing_tool_is_a_failed_run(tool):
-    run = parse(f"bash: {tool}: command not found\n").tables["runs"].iloc[0]
-    assert (run.tool, run.status) == (tool, "failed")
-    assert "not found" in run.reason

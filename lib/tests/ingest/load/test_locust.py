@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.files import parse_bytes
 
 DATA = Path(__file__).parents[2] / "data/locust"
@@ -49,18 +48,3 @@ def test_quantiles_rounded_over_the_maximum_are_no_contradiction():
     text = (DATA / "stats.txt").read_text().replace(",32,32,32\n", ",33,33,33\n")
     assert of(text).warnings == ()
     assert "over the maximum" in of(text.replace(",33,33,33\n", ",55,55,55\n")).warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "line"),
-    [("stats", "GET,/drop,58,58", "GET,/drop,58,59", 3), ("stats", "95%", "9x%", 1),
-     ("stats", "GET,/drop,58,58,1,", "GET,/drop,58,", 3),
-     ("history", "1795385843,4,GET,/drop", "yesterday,4,GET,/drop", 4), ("failures", ",58,2026", ",many,2026", 2),
-     ("console", " 84(18.03%)", " 84(11.03%)", 26)],
-)  # fmt: skip
-def test_a_wrong_row_is_refused_with_its_line(name, old, new, line):
-    text = (DATA / f"{name}.txt").read_text()
-    assert old in text
-    with pytest.raises(ParseError) as error:
-        of(text.replace(old, new))
-    assert error.value.line == line

@@ -129,38 +129,10 @@ def test_no_report(text):
         parse_wrk(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("unable to connect to h:9999 Connection refused", "unable to connect to h:9999 Connection refused"),
-        ("unable to connect to h:http Operation timed out\n", "unable to connect to h:http Operation timed out"),
-        ("unable to create thread 419: Too many open files\n", "unable to create thread 419: Too many open files"),
-        ("invalid URL: foo\nUsage: wrk <options> <url>   \n  Options: \n", "invalid URL: foo"),
-        ("Usage: wrk <options> <url>  \n  Options:  \ninvalid URL: foo\n", "invalid URL: foo"),
-        ("number of connections must be >= threads\n", "number of connections must be >= threads"),
-        ("Usage: wrk <options> <url>                            \n", "Usage: wrk <options> <url>"),
-        ("bash: wrk: command not found\n", "bash: wrk: command not found"),
-        ("sh: 1: wrk: not found\n", "sh: 1: wrk: not found"),
-        ("zsh: command not found: wrk\n", "zsh: command not found: wrk"),
-        ("Killed by signal 2.\n", "Killed by signal 2."),
-        (f"{VERSION}Usage: wrk <options> <url>\n", "Usage: wrk <options> <url>"),
-    ],
-)  # fmt: skip
-def test_a_run_that_never_began_is_a_failed_run(text, reason):
-    runs = parse(text).tables["runs"]
-    assert runs[["tool", "status", "reason"]].values.tolist() == [["wrk", "failed", reason]]
-
-
 def test_a_reason_that_may_be_cut_is_missing():
     parsed = parse_wrk("unable to connect to 198.18.0.3:9999 Connection refu")
     assert "reason" not in parsed.tables["runs"]
     assert "may be cut" in parsed.warnings[0]
-
-
-def test_lost_newlines_glue_no_numbers():
-    for glue in ("", " "):
-        with pytest.raises(ParseError):
-            parse(PLAIN.replace("\n", glue))
 
 
 @pytest.mark.parametrize("kept", range(2, 6))
