@@ -95,13 +95,6 @@ def test_local_time_becomes_utc():
         parse_sar(rows("10:00:00", "10:00:01"), "Berlin")
 
 
-@pytest.mark.parametrize("written", ["11/20/26", "11/20/2026", "2026-11-20"])
-def test_dates(written):
-    parsed = parse_sar(rows("10:00:00", "10:00:01", heading=HEADING.replace("11/20/26", written)))
-    assert times(parsed) == ["2026-11-20T10:00:01+00:00"]
-    assert parsed.warnings == ()
-
-
 def test_a_date_that_other_languages_write_the_other_way_round_is_doubted():
     heading = HEADING.replace("11/20/26", "01/12/2022")
     assert "read as month/day/year" in parse_sar(rows("10:00:00", "10:00:01", heading=heading)).warnings[0]
@@ -111,6 +104,9 @@ def test_a_date_that_other_languages_write_the_other_way_round_is_doubted():
 @pytest.mark.parametrize(
     "written",
     [
+        "11/20/26",
+        "11/20/2026",
+        "2026-11-20",
         "20.11.2026",
         "20/11/26",
         "2026年11月20日",
@@ -123,7 +119,7 @@ def test_a_date_that_other_languages_write_the_other_way_round_is_doubted():
         "Friday 20 November 2026",
     ],
 )
-def test_dates_of_other_languages(written):
+def test_dates(written):
     parsed = parse_sar(rows("10:00:00", "10:00:01", heading=HEADING.replace("11/20/26", written)))
     assert times(parsed) == ["2026-11-20T10:00:01+00:00"]
     assert parsed.warnings == ()
