@@ -6,7 +6,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
@@ -90,16 +89,6 @@ def test_documents_of_other_versions():
 def test_decimal_commas_in_a_document():
     text = JSON.replace("7.11", "7,11").replace("19.72", "19,72")
     assert parse_iostat_json(text).tables["cpu"].cpu_user_ratio[0] == 0.0711
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("   tty        sd0           cpu\n tin tout kps tps serv   us sy wt id\n", 1),
-    ],
-)
-def test_refused(text, line):
-    assert refused_line(parse_iostat, text) == line
 
 
 WRAPPED = """Device:         rrqm/s   wrqm/s     r/s     w/s    rMB/s    wMB/s

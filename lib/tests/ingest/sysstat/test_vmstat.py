@@ -96,8 +96,6 @@ def test_older_columns():
     [
         (f"{GROUPS}\n{HEADER}\n", 1),
         (f"{GROUPS}\n{HEADER} xx\n{ROWS[0]}\n", 2),
-        ("disk- ------------reads------------ ------------writes-----------\nvda 1 2 3 4\n", 1),
-        (" procs     memory        page                    disks     faults         cpu\n r b w avm fre\n", 2),
     ],
 )
 def test_refused(text, line):
