@@ -149,7 +149,6 @@ def test_the_last_number_may_be_cut():
     ("text", "line"),
     [
         ("MemTotal:  8000 kB\nMemFree:  -1 kB\n", 2),
-        ("", 1),
         ("hello\n", 1),
         (INTERRUPTS.replace(" 2  IO", " 2x  IO"), 2),
         (INTERRUPTS.replace(" 24:", " 2x4:"), 2),

@@ -1,33 +1,27 @@
 """ab: what its C code prints, of every version, as properties; the traps of real files; what is refused."""
 
-import contextlib
 import math
 import re
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from one_test import LONG, in_one_test
+from one_test import in_one_test
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.load.ab import parse_ab
 from loadcurve.ingest.load.ab_requests import parse_ab_percentiles, parse_ab_requests
-from loadcurve.ingest.registry import forms_of
-from loadcurve.ingest.sniff import sniff
 from loadcurve.tables.schemas.failures import error_ratio
 
 DATA = Path(__file__).parents[2] / "data/ab"
 SLEEP = (DATA / "sleep.txt").read_text()
 FLAKY = (DATA / "flaky.txt").read_text()
 NOCONF = (DATA / "noconf.txt").read_text()
-SIGNATURES = re.compile("|".join(rf"^[ \t]*(?:{'|'.join(form.signature)})" for form in forms_of("ab")), re.MULTILINE)
 V20 = (DATA / "v20.txt").read_text()
 PERCENTS = (50, 66, 75, 80, 90, 95, 98, 99)
 
@@ -288,37 +282,6 @@ def test_what_real_ab_contradicts_is_only_warned_of():
         assert part in said
 
 
-ERRORS = [
-    ("apr_poll: The timeout specified has expired (70007)", None),
-    ("apr_socket_recv: Connection reset by peer (54)", None),
-    ("apr_socket_connect(): 由于目标计算机积极拒绝，无法连接。   (730061)", None),
-    ("apr_sockaddr_info_get() for nosuchhost.invalid: Temporary failure in name resolution (670003)", None),
-    ("socket: Too many open files (24)", None),
-    ("apr_pollset_create failed: Invalid argument (22)", None),
-    ("ab: invalid URL", None),
-    ("ab: Cannot use concurrency level greater than total number of requests", None),
-    ("/usr/bin/ab: Invalid number of requests", None),
-    ("ab: could not open POST data file (post.txt): No such file or directory", None),
-    ("ab.exe: wrong number of arguments", None),
-    ("-bash: ab: command not found", None),
-    ("zsh: command not found: ab", None),
-    ("'ab' is not recognized as an internal or external command,", None),
-    ("Usage: ab [options] [http[s]://]hostname[:port]/path", None),
-]
-
-
-@pytest.mark.parametrize("error", [error for error, _ in ERRORS])
-def test_an_error_alone_is_a_failed_run(error):
-    assert sniff(error + "\n").name == "ab"
-    parsed = parse(error + "\n")
-    assert parsed.tables["runs"][["status", "reason"]].to_numpy().tolist() == [["failed", " ".join(error.split())]]
-    after = parse(
-        f"Benchmarking 10.0.0.1 (be patient)\nCompleted 300 requests\n{error}\nTotal of 371 requests completed\n"
-    )
-    if error.startswith(("apr", "socket")):
-        assert after.tables["runs"][["status", "requests"]].to_numpy().tolist() == [["failed", 371]]
-
-
 def test_errors_of_tls_are_counted_and_the_run_goes_on():
     noise = "SSL handshake failed (5).\n140264:error:1408F10B:SSL routines:ssl3_get_record:wrong version number\n"
     parsed = parse_ab(SLEEP.replace("(be patient)", "(be patient)\n" + noise * 3))
@@ -410,88 +373,6 @@ def test_part_of_a_report():
     assert parsed.tables["runs"].throughput_rps.tolist() == [6.44]
     assert "status" not in parsed.tables["runs"]
     assert parsed.warnings
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        ("200\nFailed", "20O\nFailed"),
-        ("25200 bytes", "25 200 bytes"),
-        ("94.43", "94,43"),
-        ("10\nTime", "1111111111111111111\nTime"),
-        ("  66%    101", "  66%    1o1"),
-        ("  66%    101", "  50%    101"),
-        ("Waiting:       99", "Waiting:       9x9"),
-        ("Waiting:", "Waited 5:"),
-        ("2.118 seconds", "2 seconds"),
-    ],
-)
-def test_refused(right, wrong):
-    assert right in SLEEP
-    text = SLEEP.replace(right, wrong)
-    with pytest.raises(ParseError) as raised:
-        parse_ab(text)
-    line = text.split("\n")[raised.value.line - 1]
-    assert wrong.split("\n")[0].strip() in line.strip() or line.split()[-1] in wrong
-
-
-def test_lost_newlines_glue_no_numbers():
-    with pytest.raises(ParseError):
-        parse_ab(SLEEP.replace("\n", "") + "\n")
-
-
-@pytest.mark.slow
-@in_one_test(
-    "line",
-    [" ", "1", "a ", "(", "Server Software: x", "Benchmarking (be patient)", "Percentage of ", "apr_", "50%", "<tr>",
-     "<", "ab: ", "Connect: 0, ", "\t0", "socket: (", "Total: 1 ", "Connect:\n0\n", "Server\n", "Server Port:\n"],
-)  # fmt: skip
-def test_long_lines_take_linear_time(line):
-    long = line * (LONG // len(line))
-    texts = [
-        long,
-        SLEEP.replace("Document Path:          /sleep100", long),
-        SLEEP.replace("\n\nPerc", f"\n{long}\nPerc"),
-    ]
-    for text, read in [*((text, parse_ab) for text in texts), (long, lambda text: list(SIGNATURES.finditer(text)))]:
-        begun = time.process_time()
-        with contextlib.suppress(ParseError):
-            read(text)
-        assert time.process_time() - begun < 60  # a hang, not a speed
-
-
-TEXTS = [SLEEP, FLAKY, V20, NOCONF, (DATA / "html.txt").read_text(), (DATA / "aborted.txt").read_text()]
-
-
-@pytest.mark.slow
-@examples(250)
-@given(st.data())
-def test_nothing_but_a_parse_error(data):
-    text = data.draw(st.sampled_from(TEXTS))
-    lines = text.split("\n")
-    i, j = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-    change = data.draw(st.sampled_from(["drop", "double", "swap", "cut", "insert", "digits"]))
-    if change == "drop":
-        del lines[i]
-    elif change == "double":
-        lines.insert(i, lines[j])
-    elif change == "swap":
-        lines[i], lines[j] = lines[j], lines[i]
-    elif change == "digits":
-        lines[i] = lines[i].replace(data.draw(st.sampled_from("0123456789")), "9" * data.draw(st.integers(1, 400)))
-    text = "\n".join(lines)
-    at = data.draw(st.integers(0, len(text)))
-    if change == "cut":
-        text = text[:at]
-    elif change == "insert":
-        text = (
-            text[:at] + data.draw(st.sampled_from(["\0", "²", "-", "%", "\n", " ", "e9", "nan", ":", "^C"])) + text[at:]
-        )
-    try:
-        parsed = parse_ab(text)
-    except ParseError:
-        return
-    assert all(len(parsed.tables[name]) >= 0 for name in parsed.tables)
 
 
 def test_percentiles_of_2_0_and_of_several_files():

@@ -92,19 +92,6 @@ def test_users_at_one_time_and_blanks_for_tabs():
     assert parse_gatling_log(stripped).tables["runs"]["requests"].tolist() == [24]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [("1795386396806\t", "soon\t", 3), ("OK\t \nREQUEST\tOrder\tFlaky", "Maybe\t \nREQUEST\tOrder\tFlaky", 3),
-     ("USER\tUsers\tSTART\t1795386396940", "USER\tUsers\tSTART\t", 2),
-     ("GROUP\tOrder\t1795386397098", "GR0UP\tOrder\t1795386397098", 6)],
-)  # fmt: skip
-def test_a_wrong_row_is_refused_with_its_line(old, new, line):
-    assert old in LOG
-    with pytest.raises(ParseError) as error:
-        parse_gatling_log(LOG.replace(old, new, 1))
-    assert error.value.line == line
-
-
 def test_the_binary_log_is_refused_in_one_line():
     """First bytes of a simulation.log of Gatling 3.13.5: the type of the record, and the version with its length."""
     head = (

@@ -108,24 +108,6 @@ def test_oha_chooses_a_unit_and_cuts_requests_off_at_the_end():
     assert run.throughput_rps == pytest.approx(100.175, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "line"),
-    [
-        ("Total:	0.4390 secs", "Total:	0.4390 parsecs", 3),
-        ("Slowest:	0.0055 secs", "Slowest:	0.00x5 secs", 4),
-        ("0.001 [10552]", "0.001 [1O552]", 14),
-        ("10% in 0.0001 secs", "1O% in 0.0001 secs", 27),
-        ("10% in 0.0001 secs", "101% in 0.0001 secs", 27),
-        ("resp wait:", "resp weight:", 39),
-        ("[200]	20000", "[200]	2 0000", 43),
-    ],
-)
-def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_hey(PLAIN.replace(right, wrong))
-    assert raised.value.line == line
-
-
 def test_old_csv_has_neither_status_nor_offset():
     text = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read\n0.1,0.0,0.0,0.0,0.1,0.0\n"
     table = parse_hey_csv(text).tables["requests"]

@@ -110,18 +110,6 @@ def test_two_files_joined_keep_one_header():
     assert joined.tables["runs"]["requests"].tolist() == [48]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [("1795384236682,17,", "1795384236682,seventeen,", 3), (",true,,166,118,3,3", ",maybe,,166,118,3,3", 2),
-     ("1795384236682,17,", "1795384236682,,", 3), ("1795384236682,17,", "17,", 3),
-     ("1795384236680,", "99999999999999999,", 2)],
-)  # fmt: skip
-def test_a_wrong_row_is_refused_with_its_line(old, new, line):
-    with pytest.raises(ParseError) as error:
-        parse_jtl(CSV.replace(old, new, 1))
-    assert error.value.line == line
-
-
 def test_formatted_time_stamps_are_in_the_given_zone():
     text = (DATA / "semicolons.txt").read_text()
     assert str(parse_jtl(text, "Europe/Berlin").tables["requests"]["time"][0]) == "2026-11-22 20:51:07.881000+00:00"

@@ -145,22 +145,6 @@ def test_the_machine_readable_summary_of_1_x():
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "line"),
-    [
-        ("avg=652.01ms", "avg=652.01mm", 10),
-        ("med=641.89ms", "mid=641.89ms", 10),
-        ("52939   756.255434/s", "52939   756.2x5434/s", 17),
-        ("264 MB ", "264 MX ", 6),
-        ("0.00%   ✓", "0.00    ✓", 12),
-    ],
-)
-def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_k6(OLD.replace(right, wrong))
-    assert raised.value.line == line
-
-
-@pytest.mark.parametrize(
     ("right", "wrong"),
     [('"p(90)": 595', '"q(90)": 595'), ('"count": 302', '"count": -302'), ('"avg": 398', '"avg": "398"x')],
 )

@@ -1,8 +1,5 @@
 """weighttp: what its C code prints, as properties; the traps of real files; what is refused."""
 
-import contextlib
-import re
-import time
 from pathlib import Path
 
 import pytest
@@ -13,12 +10,10 @@ from hypothesis import strategies as st
 from loadcurve import parse
 from loadcurve.errors import ParseError
 from loadcurve.ingest.load.weighttp import parse_weighttp
-from loadcurve.ingest.registry import forms_of
 
 DATA = Path(__file__).parents[2] / "data/weighttp"
 V04 = (DATA / "v04.txt").read_text()
 JSON = (DATA / "keepalive.txt").read_text()
-SIGNATURE = re.compile(rf"^[ \t]*(?:{'|'.join(forms_of('weighttp')[0].signature)})", re.MULTILINE)
 
 
 def run_of(text):
@@ -160,44 +155,3 @@ def test_refused(right, wrong, line):
 def test_json_refused(wrong):
     with pytest.raises(ParseError):
         parse_weighttp(JSON.replace("120273", wrong))
-
-
-@pytest.mark.parametrize(
-    "line", [" ", "1", "a ", "weighttp ", "weighttp -c ", "{", "{ ", "error: ", "requests: ", "finished in 1 sec,"]
-)
-def test_long_lines_take_linear_time(line):
-    long = line * (2_000_000 // len(line))
-    texts = long, V04.replace("\nfinished", f"{long}\nfinished"), V04.replace("status", f"{long}\nstatus")
-    for read in (parse_weighttp, lambda text: list(SIGNATURE.finditer(text))):
-        for text in texts:
-            begun = time.process_time()
-            with contextlib.suppress(ParseError):
-                read(text)
-            assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours
-
-
-@pytest.mark.slow
-@examples(250)
-@given(st.data())
-def test_nothing_but_a_parse_error(data):
-    text = data.draw(st.sampled_from([V04, JSON, (DATA / "fdlimit.txt").read_text()]))
-    lines = text.split("\n")
-    i, j = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-    change = data.draw(st.sampled_from(["drop", "double", "swap", "cut", "insert", "digits"]))
-    if change == "drop":
-        del lines[i]
-    elif change == "double":
-        lines.insert(i, lines[j])
-    elif change == "swap":
-        lines[i], lines[j] = lines[j], lines[i]
-    elif change == "digits":
-        lines[i] = lines[i].replace(data.draw(st.sampled_from("0123456789")), "9" * data.draw(st.integers(1, 400)))
-    text = "\n".join(lines)
-    at = data.draw(st.integers(0, len(text)))
-    if change == "cut":
-        text = text[:at]
-    elif change == "insert":
-        text = text[:at] + data.draw(st.sampled_from(["\0", "²", "-", "{", "\n", " ", "e9", "nan", ":"])) + text[at:]
-    with contextlib.suppress(ParseError):
-        parsed = parse_weighttp(text)
-        assert all(len(parsed.tables[name]) >= 0 for name in parsed.tables)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_wrk import format_bytes, format_time
 
 from loadcurve.ingest.load.wrk import parse_wrk
 from loadcurve.ingest.load.wrk_json import join_reporter, parse_wrk_json
@@ -13,24 +14,6 @@ from loadcurve.ingest.load.wrk_json import join_reporter, parse_wrk_json
 DATA = Path(__file__).parents[2] / "data" / "wrk"
 TEXT = (DATA / "few-requests.txt").read_text("utf-8")
 JSON = (DATA / "reporter-few-requests.txt").read_text("utf-8")
-
-
-def printed(value, scale, base, units):
-    """format_units() of wrk 4.1.0 (src/units.c)."""
-    unit = base
-    for name in units[:-1]:
-        if value < scale * 0.85:
-            break
-        value, unit = value / scale, name
-    return f"{value:.2f}{unit}"
-
-
-def time(us):
-    return printed(us / 1e6, 60, "s", "mh.") if us >= 1e6 else printed(us, 1000, "us", ["ms", "s"])
-
-
-def size(octets):
-    return printed(octets, 1024, "", "KMGTP") + "B"
 
 
 def pair(quantiles, mean, stdev, duration_us, requests, octets):
@@ -41,13 +24,13 @@ def pair(quantiles, mean, stdev, duration_us, requests, octets):
         "Running 2s test @ http://h/",
         "  1 threads and 2 connections",
         "  Thread Stats   Avg      Stdev     Max   +/- Stdev",
-        f"    Latency   {time(mean)}   {time(stdev)}   {time(ranks['99'])}   75.00%",
+        f"    Latency   {format_time(mean)}   {format_time(stdev)}   {format_time(ranks['99'])}   75.00%",
         "    Req/Sec    40.00     25.50    70.00     60.00%",
         "  Latency Distribution",
-        *(f"     {rank}%   {time(value)}" for rank, value in ranks.items()),
-        f"  {requests} requests in {time(duration_us)}, {size(octets)} read",
+        *(f"     {rank}%   {format_time(value)}" for rank, value in ranks.items()),
+        f"  {requests} requests in {format_time(duration_us)}, {format_bytes(octets)} read",
         f"Requests/sec: {requests / seconds:9.2f}",
-        f"Transfer/sec: {size(octets / seconds):>11}",
+        f"Transfer/sec: {format_bytes(octets / seconds):>11}",
     ]
     document = {
         "wrk_reporter": 1, "url": "http://h/", "threads": 1, "connections": 2, "started_us": [10**15],

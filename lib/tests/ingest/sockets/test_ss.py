@@ -1,20 +1,12 @@
 """ss lists: addresses, headers, families, cut texts; what is refused; every sample at hand."""
 
-from contextlib import suppress
-from pathlib import Path
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest.sockets.ss import parse_ss
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
-from loadcurve.tables.schemas import SCHEMAS
 
-DATA = Path(__file__).parents[2] / "data/ss"
 HEADER = "State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
 ROW = "TIME-WAIT 0      0         198.18.0.3:80     198.18.0.1:41156       \n"
 
@@ -215,45 +207,6 @@ def test_the_end_without_a_newline(tail, rows):
     assert len(parsed.tables["connections"]) == rows
     assert all("line 3: the text ends" in warning for warning in parsed.warnings)
     assert bool(parsed.warnings) == (rows == 1 or "users" in tail)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        " " * 5_000_000, "1" * 5_000_000, "a " * 2_500_000, "ESTAB " * 800_000, "ESTAB 0 0 " + ":" * 5_000_000,
-        "0 0 " + "1:2 " * 1_000_000, "Netid " + " " * 5_000_000 + "x", "ss: " * 1_000_000, "users:((" * 600_000,
-    ],
-)  # fmt: skip
-def test_long_lines(line):
-    for text in (f"{line}\n", f"{HEADER}{ROW}{line}\n{ROW}", f"{HEADER}{ROW}{line}"):
-        with suppress(ParseError):
-            parse_ss(text)
-
-
-@pytest.mark.slow
-@given(st.data())
-def test_mutated_texts_are_read_or_refused(data):
-    name = data.draw(st.sampled_from(sorted(DATA.glob("*.txt"))))
-    lines = name.read_text().split("\n")[:12]
-    at, other = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-    match data.draw(st.sampled_from(["drop", "double", "swap", "cut", "garble", "nul"])):
-        case "drop":
-            del lines[at]
-        case "double":
-            lines.insert(at, lines[at])
-        case "swap":
-            lines[at], lines[other] = lines[other], lines[at]
-        case "cut":
-            lines = [*lines[:at], lines[at][: data.draw(st.integers(0, len(lines[at])))]]
-        case kind:
-            place = data.draw(st.integers(0, len(lines[at])))
-            lines[at] = lines[at][:place] + ("\0" if kind == "nul" else "x") + lines[at][place + (kind != "nul") :]
-    try:
-        parsed = parse_ss("\n".join(lines))
-    except ParseError:
-        return
-    for table, frame in parsed.tables.items():
-        assert set(frame.columns) <= set(SCHEMAS[table].columns)
 
 
 ROWS = """State     Recv-Q Send-Q        Local Address:Port         Peer Address:Port Process

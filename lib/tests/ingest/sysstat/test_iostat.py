@@ -1,4 +1,4 @@
-"""iostat: older columns, decimal commas, times, names alone on a line, JSON of other versions; damage."""
+"""iostat: older columns, decimal commas, times, names alone on a line, JSON of other versions."""
 
 from pathlib import Path
 
@@ -6,8 +6,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
-from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
@@ -15,7 +13,6 @@ from loadcurve.ingest.sysstat.iostat import parse_iostat, parse_iostat_json
 
 DATA = Path(__file__).parents[2] / "data/iostat"
 EXTENDED = (DATA / "extended-time.txt").read_text()
-HUMAN = (DATA / "human.txt").read_text()
 JSON = (DATA / "document.txt").read_text()
 HEADING = "Linux 6.1.0 (vm)  11/20/26  _x86_64_ (2 CPU)\n\n"
 OLD = (
@@ -92,40 +89,6 @@ def test_documents_of_other_versions():
 def test_decimal_commas_in_a_document():
     text = JSON.replace("7.11", "7,11").replace("19.72", "19,72")
     assert parse_iostat_json(text).tables["cpu"].cpu_user_ratio[0] == 0.0711
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", 1),
-        (EXTENDED.replace("323.70", "32x.70"), 8),
-        (EXTENDED.replace(" 323.70", ""), 8),
-        (EXTENDED.replace("22.67", "2x.67"), 5),
-        (EXTENDED.replace("%iowait", "%iowhat", 1), 5),
-        ("   tty        sd0           cpu\n tin tout kps tps serv   us sy wt id\n", 1),
-    ],
-)
-def test_refused(text, line):
-    assert refused_line(parse_iostat, text) == line
-
-
-@pytest.mark.slow
-@examples(20)
-@given(st.one_of(damaged(EXTENDED), damaged(HUMAN), damaged(OLD)))
-def test_damage(text):
-    survives(parse_iostat, text)
-
-
-@examples(20)
-@given(damaged(JSON))
-def test_damaged_documents(text):
-    survives(parse_iostat_json, text)
-
-
-@pytest.mark.parametrize("text", long_lines("Linux 6.1 (h) ", "Device: tps ", "avg-cpu: "), ids=lambda text: text[:6])
-def test_long_lines(text):
-    survives(parse_iostat, text)
-    survives(parse_iostat_json, text)
 
 
 WRAPPED = """Device:         rrqm/s   wrqm/s     r/s     w/s    rMB/s    wMB/s

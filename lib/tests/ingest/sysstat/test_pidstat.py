@@ -1,4 +1,4 @@
-"""pidstat: its options, threads, older versions, commands with blanks; damage."""
+"""pidstat: its options, threads, older versions, commands with blanks."""
 
 from pathlib import Path
 
@@ -6,8 +6,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refused_line
-from sysstat_mutations import damaged, long_lines, survives
 
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.pidstat import parse_pidstat
@@ -15,7 +13,6 @@ from loadcurve.ingest.sysstat.pidstat import parse_pidstat
 DATA = Path(__file__).parents[2] / "data/pidstat"
 SECTIONS = (DATA / "sections.txt").read_text()
 THREADS = (DATA / "threads.txt").read_text()
-ONE_LINE = (DATA / "one-line.txt").read_text()
 HEADING = "Linux 6.1.0 (vm)  11/20/26  _x86_64_ (2 CPU)\n\n"
 
 
@@ -94,31 +91,3 @@ def test_nothing_active_is_no_error():
     parsed = parse_pidstat(f"{HEADING}22:33:25      UID       PID    %usr   CPU  Command\n")
     assert list(parsed.tables) == ["hosts"]
     assert "no task" in parsed.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", 1),
-        (SECTIONS.replace("25.49", "2x.49"), 4),
-        (SECTIONS.replace(" 11162   25.49", " 1x162   25.49"), 4),
-        (SECTIONS.replace("%wait", "%what"), 4),
-        (THREADS.replace("1680         -", "   -      1680", 1), 4),
-    ],
-)
-def test_refused(text, line):
-    assert refused_line(parse_pidstat, text) == line
-
-
-@pytest.mark.slow
-@examples(40)
-@given(st.one_of(damaged(SECTIONS), damaged(THREADS), damaged(ONE_LINE)))
-def test_damage(text):
-    survives(parse_pidstat, text)
-
-
-@pytest.mark.parametrize(
-    "text", long_lines("Linux 6.1 (h) ", "# Time UID PID ", "22:33:26 0 1 "), ids=lambda text: text[:6]
-)
-def test_long_lines(text):
-    survives(parse_pidstat, text)
