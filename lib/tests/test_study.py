@@ -384,7 +384,7 @@ def test_a_test_of_a_url_searches_the_rate_where_a_tool_can_hold_one(
 ):
     goal_of = parse_objective(objective) if objective else None
     (tmp_path / "t").mkdir()
-    text = text_of_test("t", "http://127.0.0.1:8080/a?id=5", goal_of, installed.__contains__, 10)
+    text = text_of_test("t", "http://127.0.0.1:8080/a?id=5", goal_of, installed.__contains__, 10, 120)
     (tmp_path / "t/study.yml").write_text(text, "utf-8")
     study = read_checked(tmp_path / "t")
     assert (study.load["tool"], (study.search or {}).get("factor"), study.objective) == (tool, factor, goal)

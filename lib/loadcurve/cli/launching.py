@@ -96,6 +96,7 @@ def test(
     url: Annotated[str, typer.Argument(help="URL of the server to load; it runs already.")],
     objective: Annotated[str | None, typer.Option(help="What a load has to keep, such as p99=50ms.")] = None,
     seconds: Annotated[int, number("--seconds", 1, 3600, whole=True, help="Duration of each run.")] = 10,
+    budget: Annotated[int, number("--budget", 10, 86_400, whole=True, help="Seconds of load of a search.")] = 300,
     name: Annotated[str | None, typer.Option(help="Name of the study; by default from the URL.")] = None,
     public: Public = False,
     busy: Busy = False,
@@ -119,7 +120,7 @@ def test(
     while not name and folder_of_new(f"{stem}_{number}").exists():
         number += 1
     name = name or f"{stem}_{number}"
-    write_new(folder_of_new(name), test_text(name, url, goal, lambda tool: which(tool) is not None, seconds))
+    write_new(folder_of_new(name), test_text(name, url, goal, lambda tool: which(tool) is not None, seconds, budget))
     launch(name, public=public, busy=busy)
 
 

@@ -23,6 +23,8 @@ from loadcurve.files.paths import shown
 from loadcurve.ingest.folder import read_reports
 from loadcurve.lab import Feedback, Measured
 from loadcurve.lab.hosts.network import clean
+from loadcurve.lab.schedule.feedback import read_answers
+from loadcurve.lab.schedule.feedback import sentence as answer_sentence
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.models import wire
@@ -237,9 +239,10 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
         of = f" of {'at most ' if adaptive else ''}{max_points(study, settings)}"
     if finished:
         show = f"; `loadcurve show {shown(folder)}` prints the results so far"
+    so_far = "".join(f"; so far {answer_sentence(answer)}" for answer in read_answers(folder)[-1:])
     return (
         f"interrupted by {by}: {finished}{of} runs finished, kept in {shown(folder)}; all processes and networks of "
-        f"this launch are removed; launch again to finish the remaining runs{show}"
+        f"this launch are removed; launch again to finish the remaining runs{show}{so_far}"
     )
 
 

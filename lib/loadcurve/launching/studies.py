@@ -116,18 +116,20 @@ _SEARCH = """\
 objective: {{{goal}}}
 search:
   factor: {factor}
-  capacity: {{lowest: {lowest}, highest: {highest}, width_ratio: 0.1, initial_s: 3, final_s: {last}, most_trials: 20}}
+  capacity: {{lowest: {lowest}, highest: {highest}, width_ratio: 0.1, initial_s: 3, final_s: {last}, budget_s: {most}}}
 """
 _RATE_TOOLS = ("oha", "k6", "wrk2")  # they print percentiles at a rate; h2load prints none
 _CLOSED_TOOLS = ("wrk", "oha", "hey", "ab")
 _RANGES = {"rate_rps": (16, 1_000_000), "connections": (1, 4096)}
 
 
-def test_text(name: str, url: str, objective: Objective | None, installed: Callable[[str], bool], seconds: int) -> str:
+def test_text(
+    name: str, url: str, objective: Objective | None, installed: Callable[[str], bool], seconds: int, budget_s: int
+) -> str:
     """Return the text of a study.yml that answers for a server that runs: its curve, or its capacity.
 
     With an objective, an open loop searches the highest rate that keeps it; where no generator with a rate is
-    installed, a closed loop searches the highest number of connections.
+    installed, a closed loop searches the highest number of connections.  `budget_s` is the time of load of the search.
     """
     tools = [tool for tool in (*(_RATE_TOOLS if objective else ()), *_CLOSED_TOOLS) if installed(tool)]
     if not tools:
@@ -138,7 +140,8 @@ def test_text(name: str, url: str, objective: Objective | None, installed: Calla
         keys = {"failed_ratio": objective.maximum} if objective.column == "error_ratio" else _latency_keys(objective)
         goal = ", ".join(f"{key}: {value:.10g}" for key, value in keys.items())
         lowest, highest = _RANGES[factor]
-        levels = _SEARCH.format(goal=goal, factor=factor, lowest=lowest, highest=highest, last=max(3, seconds))
+        last = max(3, seconds)
+        levels = _SEARCH.format(goal=goal, factor=factor, lowest=lowest, highest=highest, last=last, most=budget_s)
     fixed = ", connections: 256" if factor == "rate_rps" else ""
     question = f"What does {url} serve{f' with {objective}' if objective else ''}?"
     server = _server(url)

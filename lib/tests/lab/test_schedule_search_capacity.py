@@ -196,7 +196,7 @@ def test_many_flaky_loads_are_left_behind_with_growing_steps():
         kept = trial.load < 900 or (trial.load <= 1100 and count[trial.load] % 2 == 1)
         return Observation(trial.load, trial.duration_s, 1.0, kept)
 
-    _, result = search(dataclasses.replace(GOAL, width_ratio=0.01), observe)
+    _, result = search(dataclasses.replace(GOAL, width_ratio=0.01, budget_s=3600), observe)
     assert 700 < result.lower < 900 and 1100 < result.upper < 1500
     assert result.trials < GOAL.most_trials
     assert result.warnings[0].startswith("wanted a width of 1.0%, got ")
@@ -266,11 +266,20 @@ def test_any_answers_end_within_the_bound_and_replay_to_the_same_state(data, mos
     assert (again, nxt) == (state, following)
 
 
+@pytest.mark.parametrize("budget_s", [5, 20, 60])
+def test_a_search_ends_with_its_time_and_has_an_answer_then(budget_s):
+    goal = dataclasses.replace(GOAL, budget_s=budget_s)
+    _, result = search(goal, measure(delay_bound(0.0102, 20_000), 0.0125, goal))
+    assert result.trial_s < budget_s + goal.final_s and not result.reached
+    assert f"{result.trial_s:g} s, the most allowed" in result.warnings[-1]
+    assert result.lower < 245 and result.upper > 245 * 0.9, "the ends that were tried are around the answer"
+
+
 def test_too_many_trials_are_told():
     goal = dataclasses.replace(GOAL, most_trials=8)
     _, result = search(goal, measure(delay_bound(0.0102, 20_000), 0.0125, goal))
     assert not result.reached
-    assert result.warnings[-1].startswith("stopped after 8 trials, the most allowed")
+    assert result.warnings[-1].startswith("stopped after 8 trials and 8 s, the most allowed")
 
 
 def test_a_state_takes_only_what_it_asked_for():

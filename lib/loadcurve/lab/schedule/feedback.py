@@ -167,6 +167,13 @@ def quantity(value: float | None, name: str) -> str:
     return f"{value:.3g} s" if unit == "s" else f"{value:,.10g} {words}" if unit == "" else f"{value:,.0f} {words}"
 
 
+def read_answers(folder: Path) -> list[Answer]:
+    """Return the answers in a study's folder, none where there is no file."""
+    file = folder / FILE
+    values = json.loads(file.read_text("utf-8")) if file.is_file() else []
+    return [Answer(**{**value, "warnings": tuple(value["warnings"])}) for value in values]
+
+
 def write_answers(answers: list[Answer], folder: Path) -> None:
     """Write `answers.json` into a study's folder."""
     with replacing(folder / FILE) as draft:

@@ -98,7 +98,8 @@ def _searched(
     study: Study, search: SearchSection, objective: ObjectiveSection, folder: Path, feedback: Feedback
 ) -> Iterator[Point]:
     """Yield the points of one search after the other, for each variant and each set of levels."""
-    count, answers = itertools.count(), []
+    count = itertools.count()
+    answers: list[Answer] = []
     for variant, levels in itertools.product(study.variants, list(level_sets(study))):
         goal, searched = _searched_quantity(search, settings_of_point(study, variant, levels))
         state, following = begin(goal)
@@ -108,8 +109,14 @@ def _searched(
             measured = yield from _measured(point, objective, folder, feedback)
             state, following = step(state, _observation(search, searched, objective, following, measured))
             background.append(measured.background)
-        found, name = _with_background(following, background), arm(study, variant, levels)
-        answers.append(answer_of(name, search.kind, search.factor, searched, found))
+            # Whatever ends the launch, the file has what is known so far.
+            seen = state.observations
+            known = following if isinstance(following, Result) else replace(goal, most_trials=len(seen)).next(seen)
+            assert isinstance(known, Result)
+            found = _with_background(known, background)
+            answer = answer_of(arm(study, variant, levels), search.kind, search.factor, searched, found)
+            write_answers([*answers, answer], folder)
+        answers.append(answer)
         _report_last(answers, folder, feedback)
 
 

@@ -247,6 +247,9 @@ class Bracket(Section):
     most_trials: Annotated[int, Range(ge=1)] = 100
     """Largest number of trials; the search then ends with its current interval."""
 
+    budget_s: Annotated[float, Range(gt=0, unit="s")] = 300.0
+    """Time of load after which no further trial begins; the search then ends with its current interval."""
+
     ascending: ClassVar[bool] = True  # whether low loads keep the objective; for other goals, high loads keep it
     verb: ClassVar[str] = "keep it"  # of a trial, in warnings
 
@@ -255,6 +258,10 @@ class Bracket(Section):
             yield ValueRuleError("highest", f"above the lowest load, {self.lowest:g}, and finite", self.highest)
         if self.initial_s > self.final_s >= 1:
             yield ValueRuleError("initial_s", f"at most final_s = {self.final_s:g}", self.initial_s)
+
+    def allows_more(self, observations: Sequence[Observation]) -> bool:
+        """Whether neither the number of trials nor their time is used up."""
+        return len(observations) < self.most_trials and seconds_of(observations) < self.budget_s
 
     @property
     def needed(self) -> int:
@@ -380,7 +387,7 @@ def answer(
 ) -> Result:
     """Return the result of a search in its current state, with `warnings` before its own.
 
-    `stopped` says whether the search reached its largest number of trials.
+    `stopped` says whether the search used up its trials or their time.
     """
     kept = np.nan if ends.kept is None else ends.kept.load
     broken = np.nan if ends.broken is None else ends.broken.load
@@ -393,7 +400,8 @@ def answer(
     if stopped:
         warnings = [
             *warnings,
-            f"stopped after {len(observations)} trials, the most allowed: the ends may still move",
+            f"stopped after {len(observations)} trials and {seconds_of(observations):g} s, the most allowed: the ends "
+            "may still move",
         ]
     elif decided and not narrow:
         wide = (

@@ -59,7 +59,7 @@ class Capacity(Bracket):
             raise ValueRuleError("kept", "True or False: repeat a trial that cannot be judged", None)
         ends = ends_of(self, verdicts)
         trial = next_trial(self, ends)
-        if trial is not None and len(observations) < self.most_trials:
+        if trial is not None and self.allows_more(observations):
             return trial
         warnings = []
         if ends.broken is None:
@@ -177,7 +177,7 @@ class SaturatingSize(Bracket):
         least = (1 - self.tolerance_ratio) * limit
         ends = ends_of(self, ((o.load, o.duration_s, o.value >= least) for o in observations))
         trial = next_trial(self, ends)
-        if trial is not None and len(observations) < self.most_trials:
+        if trial is not None and self.allows_more(observations):
             return trial
         warnings = []
         if ends.kept is None:
