@@ -102,6 +102,27 @@ def test_different_settings_are_never_one_curve(scaling):
     assert set(found.levels["variant"]) == {"threads=1", "threads=2"}
 
 
+def test_servers_that_change_with_the_load_give_their_efficiency_and_no_law():
+    """Of three runs each: 100 requests/s of one server and 190 of two are 95 % of twice as much, and 90 more."""
+    rates = {1: [99.0, 100.0, 101.0], 2: [189.0, 190.0, 191.0], 4: [359.0, 360.0, 361.0]}
+    rows = [(f"p{n}-r{i}", str(n), 8 * n, rate) for n, found in rates.items() for i, rate in enumerate(found)]
+    runs = pd.DataFrame(rows, columns=["run_id", "level", "connections", "throughput_rps"]).assign(
+        study="s", tool="wrk"
+    )
+    factors = runs[["study", "run_id", "level"]].assign(factor="topology.servers")
+    for last, efficiency, marginal in ((2, 0.95, 90.0), (4, 0.9, 85.0)):
+        kept = runs[runs["connections"] <= 8 * last].drop(columns="level")
+        (curve,) = analyse({"runs": kept, "factors": factors[factors["run_id"].isin(kept["run_id"])]}).curves
+        assert curve["scale_out.efficiency"].value == pytest.approx(efficiency)
+        assert curve["scale_out.marginal"].value == pytest.approx(marginal)
+        assert not {"saturation", "demand", "usl.contention"} & {result.name for result in curve.results}
+    said = str(analyse({"runs": runs.drop(columns="level"), "factors": factors}))
+    assert "Efficiency of 4 servers against 1 server" in said and "at servers = 4, 32 connections" in said
+    assert "no law over the load holds" in said and "levels of connections" not in said
+    alone = analyse({"runs": runs.drop(columns="level")}).curves[0]
+    assert "demand" in alone, "without the factor it is a sweep of connections"
+
+
 def test_a_busy_processor_is_named(scaling):
     runs = scaling["runs"]
     busy = runs["throughput_rps"] / runs["throughput_rps"].max() * 0.97

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.bottlenecks import NO_SAMPLE, NOT_ATTACHED
+from loadcurve.analysis.cells import FACTOR
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.audit.run_tables import key_of
@@ -77,6 +78,8 @@ def _of_each(curves: list[Curve], steps: Callable[[Curve], Iterable[str]]) -> It
 def _range(curve: Curve) -> Iterator[str]:
     """Yield which loads to measure besides those of a curve."""
     levels, load = curve.levels, curve.load
+    if any(name.startswith(FACTOR) for name in levels):
+        return  # the loads belong to the levels of another factor
     lowest, highest = levels[load].iloc[0], levels[load].iloc[-1]
     if load == "target_rate_rps":
         if levels["throughput_rps"].iloc[-1] >= HELD * highest:

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.advice import HELD, advise
-from loadcurve.analysis.cells import connections_words, interval_words, level_cells, objective_words, range_text, shown
+from loadcurve.analysis.cells import (
+    FACTOR,
+    connections_words,
+    interval_words,
+    level_cells,
+    objective_words,
+    range_text,
+    shown,
+)
 from loadcurve.analysis.curve import LEVELS, Curve, Draw, Result
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
@@ -56,7 +64,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
     if name == "peak":
         at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
         few = _few_repeats(best, at, several)
-        said = f"Highest throughput{where}: {_with_interval(result)} at {_load(at, best.load)}{few}."
+        said = f"Highest throughput{where}: {_with_interval(result)} at {_along(best, at)}{_load(at, best.load)}{few}."
         if best.load != "connections" and result.estimate.value >= HELD * best.levels[best.load].max():
             limit = best.bottleneck or "No limit was reached: this is the highest rate offered"
     else:
@@ -135,6 +143,13 @@ def _with_interval(result: Result) -> str:
     estimate = result.estimate
     narrow = not np.isnan(estimate.lo)
     return f"{shown(estimate.value, result.unit)}{f' {interval_words(estimate, result.unit)}' if narrow else ''}"
+
+
+def _along(curve: Curve, at: float) -> str:
+    """Return the levels of factors that change along the load: ``servers = 8, ``."""
+    row = curve.levels.loc[curve.levels[curve.load] == at].iloc[0]
+    names = [name for name in curve.levels if name.startswith(FACTOR)]
+    return "".join(f"{name.removeprefix(FACTOR)} = {row[name]}, " for name in names)
 
 
 def _load(at: float, load: str) -> str:
@@ -367,7 +382,9 @@ def analyse(
     watched = ("cpu", "disks", "network")
     monitors = {name: merge_samples(name, table) for name, table in checked.items() if name in watched}
     curves = tuple(
-        analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
+        analyse_curve(
+            variant, group, monitors, load=load, objectives=asked, level=level, factors=checked.get("factors")
+        )
         for load, variant, group in _named_curves(runs, checked)
     )
     if any(len(curve.levels) for curve in curves):

@@ -18,6 +18,10 @@ _USUAL = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "max")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
+FACTOR = "factor."
+"""Begins the name of each column of levels with a factor that changes along the load."""
+
+
 def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[str]]]:
     """Headings with units, and rows, of the table of levels; a column without any value is left out.
 
@@ -29,6 +33,7 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
     digits = levels["latency_digit_s"] if "latency_digit_s" in levels else pd.Series(0.0, levels.index)
     scale, unit = _time_unit(times.mask(times.eq(0)), digits.max())
     columns: list[tuple[str, Iterable[str]]] = [
+        *((name.removeprefix(FACTOR), levels[name].astype(str)) for name in levels if name.startswith(FACTOR)),
         (LOADS[load], [_load(at, load) for at in levels[load]]),
         ("runs", [str(runs) for runs in levels["runs"]]),
         ("requests/s", [rate_cell(x) for x in levels["throughput_rps"]]),
@@ -141,7 +146,7 @@ def _number(value: float) -> str:
 
 def _time(value: float, digit: float, scale: float) -> str:
     """A time in a unit: at most to the digit to which it was printed, and below half of it where that was 0."""
-    if not digit > 0 or abs(value / digit - round(value / digit)) > _WHOLE:
+    if np.isnan(value) or not digit > 0 or abs(value / digit - round(value / digit)) > _WHOLE:
         return _number(value / scale)
     if value == 0:
         return f"< {digit / 2 / scale:g}"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from loadcurve import models
 from loadcurve.analysis.bottlenecks import summarise_usage, why_no_usage
-from loadcurve.analysis.cells import percentile
+from loadcurve.analysis.cells import FACTOR, percentile
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
 from loadcurve.analysis.objective import check_measured
@@ -16,7 +16,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
-from loadcurve.tables.curves import confounded_factors
+from loadcurve.tables.curves import confounded_factors, factors_along
 from loadcurve.tables.schemas.derived import digit_of
 from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 from loadcurve.units import format_quantity
@@ -66,8 +66,9 @@ def analyse_curve(
     load: str = "connections",
     objectives: Sequence[Objective] = (),
     level: float = 0.95,
+    factors: pd.DataFrame | None = None,
 ) -> Curve:
-    """Return what the models say about the runs of one variant."""
+    """Return what the models say about the runs of one variant; `factors` tells what else changes along its load."""
     known = runs[runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)]
     known = known.assign(error_ratio=error_ratio(known))
     levels = summarise_load_levels(known, load, level)
@@ -77,8 +78,13 @@ def analyse_curve(
         found.missing["Throughput over load"] = f"no run has both a throughput and {lacks}: Not used names what to do"
         nothing = pd.DataFrame()
         return Curve(variant, load, runs, levels, (), None, nothing, nothing, nothing, "", found.missing)
+    along = factors_along(known, factors, load)
+    for name, values in along.items():
+        levels[f"{FACTOR}{name}"] = levels[load].map(values.groupby(known[load]).first())
     _highest_throughput(known, levels, load, level, found)
-    fit = _closed_loop(known, levels, level, found) if load == "connections" else None
+    fit = _closed_loop(known, levels, level, found) if load == "connections" and not along else None
+    for name, values in along.items():
+        _over_factor(name, values, known, level, found)
     if objectives:
         _capacity(known, levels, load, objectives, found)
     usage = summarise_usage(tables, known)
@@ -86,6 +92,28 @@ def analyse_curve(
         found.missing["Bottleneck"] = why_no_usage(tables, known)
     limits = _limits(usage, levels, load, level, found)
     return Curve(variant, load, known, levels, tuple(found.results), fit, usage, *limits, found.missing)
+
+
+def _over_factor(name: str, values: pd.Series, runs: pd.DataFrame, level: float, found: _Found) -> None:
+    """Add what a factor says that changes along the load: the efficiency of more servers, and of others why no law."""
+    listed = ", ".join(dict.fromkeys(values.dropna().astype(str)))
+    found.missing["Saturation N*, model"] = (
+        f"{name} changes with the load ({listed}), so no law over the load holds: compare the levels"
+    )
+    units = pd.to_numeric(values, errors="coerce")
+    if name != "servers" or units.isna().any():
+        return
+    table = capacity.summarise_scale_out(units, runs["throughput_rps"].astype(float), level=level)
+    first, before, last = table.iloc[0], table.iloc[-2], table.iloc[-1]
+    warnings = (str(last["warnings"]),) if last["warnings"] else ()
+
+    def add(result: str, label: str, unit: str, column: str) -> None:
+        value, lo, hi = (last[f"{column}_{end}"] for end in ("rps" if unit == "rps" else "ratio", "lo", "hi"))
+        found.add(result, label, unit, lambda: Estimate(value, lo, hi, level, "scale-out", warnings))
+
+    one, most = (f"{size:g} server{'' if size == 1 else 's'}" for size in (first["units"], last["units"]))
+    add("scale_out.efficiency", f"Efficiency of {most} against {one}", "ratio", "efficiency")
+    add("scale_out.marginal", f"Throughput of each server beyond {before['units']:g}", "rps", "marginal")
 
 
 def _highest_throughput(runs: pd.DataFrame, levels: pd.DataFrame, load: str, level: float, found: _Found) -> None:

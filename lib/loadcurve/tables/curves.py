@@ -104,6 +104,30 @@ def confounded_factors(runs: pd.DataFrame, over: str = "connections") -> dict[st
     return {name: found for name, found in levels.items() if len(found) > 1}
 
 
+def factors_along(runs: pd.DataFrame, factors: pd.DataFrame | None, over: str = "connections") -> dict[str, pd.Series]:
+    """Return the factors of a study that change along the load of one curve, each with its level in every run.
+
+    The last part of a factor's place is its name.  A factor counts if each load has one level of it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "connections": [8, 16]})
+    >>> factors = runs[["study", "run_id"]].assign(factor="topology.servers", level=["1", "2"])
+    >>> factors_along(runs, factors)["servers"].to_list()
+    ['1', '2']
+    """
+    if factors is None or factors.empty or "run_id" not in runs:
+        return {}
+    of_study = factors["study"].fillna("").astype(str) + "/" + factors["run_id"].astype(str)
+    keys, found = runs["study"].fillna("").astype(str) + "/" + runs["run_id"].astype(str), {}
+    for place, rows in factors.assign(key=of_study).groupby("factor"):
+        levels = keys.map(rows.drop_duplicates("key").set_index("key")["level"])
+        name = str(place).rpartition(".")[2]
+        if name != over and len(set(levels.dropna())) > 1 and levels.groupby(runs[over]).nunique().eq(1).all():
+            found[name] = levels
+    return found
+
+
 def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
     """Check that rows with equal values in `by` are repeats of one point.
 
