@@ -123,6 +123,18 @@ def test_servers_that_change_with_the_load_give_their_efficiency_and_no_law():
     assert "demand" in alone, "without the factor it is a sweep of connections"
 
 
+def test_a_full_generator_makes_a_rate_a_lower_bound(scaling):
+    """Every table of loads has its use beside the rate; 90 % is what the rules call saturated."""
+    runs = scaling["runs"]
+    busy = pd.DataFrame({"run_id": runs["run_id"], "cpu": "0", "host": "C1", "cpu_idle_ratio": 0.03})
+    hosts = runs.assign(host="C1", generator_cpu="0")
+    for idle, words in ((0.03, "at least "), (0.5, "")):
+        said = analyse({"runs": hosts, "cpu": busy.assign(cpu_idle_ratio=idle)})
+        text = " ".join(str(said).split())
+        assert f"Highest throughput: {words}" in text and "generator busy" in text
+        assert ("at least" in said.answer) == bool(words)
+
+
 def test_a_busy_processor_is_named(scaling):
     runs = scaling["runs"]
     busy = runs["throughput_rps"] / runs["throughput_rps"].max() * 0.97

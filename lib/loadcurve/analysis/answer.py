@@ -36,7 +36,7 @@ from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
-from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE, name_loops
+from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE, SATURATED_RATIO, name_loops
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.units import group_lines
 
@@ -64,7 +64,8 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
     if name == "peak":
         at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
         few = _few_repeats(best, at, several)
-        said = f"Highest throughput{where}: {_with_interval(result)} at {_along(best, at)}{_load(at, best.load)}{few}."
+        most = f"Highest throughput{where}: {_at_least(best, at)}{_with_interval(result)}"
+        said = f"{most} at {_along(best, at)}{_load(at, best.load)}{few}."
         if best.load != "connections" and result.estimate.value >= HELD * best.levels[best.load].max():
             limit = best.bottleneck or "No limit was reached: this is the highest rate offered"
     else:
@@ -72,7 +73,8 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         at = capacity.estimate.value
         goals = objective_words(capacity.label).partition(" under ")[2]
         few = _few_repeats(best, at, several)
-        said = f"Capacity under {goals}{where}: {_load(at, best.load)}, {_with_interval(result)}{few}."
+        there = f"{_load(at, best.load)}, {_at_least(best, at)}{_with_interval(result)}"
+        said = f"Capacity under {goals}{where}: {there}{few}."
     trust = _TRUST.get(verdict.severity, "")
     return " ".join(filter(None, [said, f"{limit[0].upper()}{limit[1:]}.", trust]))
 
@@ -143,6 +145,13 @@ def _with_interval(result: Result) -> str:
     estimate = result.estimate
     narrow = not np.isnan(estimate.lo)
     return f"{shown(estimate.value, result.unit)}{f' {interval_words(estimate, result.unit)}' if narrow else ''}"
+
+
+def _at_least(curve: Curve, at: float) -> str:
+    """Return ``at least `` where the load generator was full: the server may serve more."""
+    row = curve.levels.loc[curve.levels[curve.load] == at]
+    full = "generator_ratio" in row and (row["generator_ratio"] >= SATURATED_RATIO).any()
+    return "at least " if full else ""
 
 
 def _along(curve: Curve, at: float) -> str:

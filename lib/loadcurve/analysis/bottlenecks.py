@@ -13,6 +13,8 @@ from loadcurve.blocks import Grid
 from loadcurve.errors import LoadcurveError
 from loadcurve.units import format_quantity
 
+GENERATOR = "generator CPU"
+"""Ends the name of the resource that is the processor of a load generator, as `use_of_resources` names it."""
 NO_SAMPLE = (
     "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while the load "
     "runs"

@@ -44,6 +44,9 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
         (f"{_statistic(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits, strict=True)])
         for name in times
     ]
+    if "generator_ratio" in levels:
+        busy = levels["generator_ratio"]
+        columns.append(("generator busy", ["" if np.isnan(x) else format_quantity(x, "ratio", 2) for x in busy]))
     if levels["error_ratio"].gt(0).any():
         columns.append(("errors", [_errors(x) for x in levels["error_ratio"]]))
     shown = [(heading, list(cells)) for heading, cells in columns if any(cells)]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import models
-from loadcurve.analysis.bottlenecks import summarise_usage, why_no_usage
+from loadcurve.analysis.bottlenecks import GENERATOR, summarise_usage, why_no_usage
 from loadcurve.analysis.cells import FACTOR, percentile
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
@@ -90,6 +90,8 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     if usage.empty:
         found.missing["Bottleneck"] = why_no_usage(tables, known)
+    elif len(generator := usage[usage["resource"].astype(str).str.endswith(GENERATOR)]):
+        levels["generator_ratio"] = levels[load].map(generator.groupby(load)["utilisation_ratio"].max())
     limits = _limits(usage, levels, load, level, found)
     return Curve(variant, load, known, levels, tuple(found.results), fit, usage, *limits, found.missing)
 
