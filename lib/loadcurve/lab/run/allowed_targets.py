@@ -114,6 +114,23 @@ def check_response(
     return address
 
 
+def is_on_this_machine(address: str) -> bool:
+    """Return whether an IP address is one of this machine's: a socket can be bound to it.
+
+    Examples
+    --------
+    >>> is_on_this_machine("127.0.0.1"), is_on_this_machine("192.0.2.1")
+    (True, False)
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
 def _host_of(url: str) -> str:
     try:
         parts = urlsplit(url)

@@ -18,7 +18,7 @@ from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL, both_clocks, clock_step
 from loadcurve.lab.hosts.ssh import Connection
-from loadcurve.lab.run.allowed_targets import check_target, targets
+from loadcurve.lab.run.allowed_targets import check_target, is_on_this_machine, targets
 from loadcurve.lab.run.deployment import Deployment, deploy, host_slots, processors
 from loadcurve.lab.run.environment import Environment, prepared
 from loadcurve.lab.run.record import (
@@ -255,8 +255,12 @@ def background_between(
 ) -> dict[str, dict[str, Any]]:
     """Return the record of each machine between two samples of `sample`.
 
-    An existing server is not a process of the run and cannot be distinguished from others, so only steal is recorded.
+    An existing server on the same machine is not a process of the run and cannot be distinguished from others, so only
+    steal is recorded there.
     """
+    url = settings.server.url
+    host = "" if url is None else str(urlsplit(url).hostname)
+    address = "" if url is None else deployment.addresses.get(urlsplit(url).netloc, host)
     found = {}
     for machine in before:
         names = (
@@ -266,7 +270,7 @@ def background_between(
         )
         used = _used(settings, deployment, names) or (os.sched_getaffinity(0) if machine == "local" else ())
         found[machine] = background.between(before[machine], after[machine], used)
-        if settings.server.url is not None:
+        if url is not None and (machine != "local" or is_on_this_machine(address)):
             del found[machine]["other_cpu_s"]
     return found
 
