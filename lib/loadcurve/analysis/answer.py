@@ -1,5 +1,6 @@
 """From tables to an answer: its first lines, verdict of the audit, curves with results, what to measure next."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -295,6 +296,7 @@ class Analysis:
 
 def _of_curves(curves: Sequence[Curve], draw: Draw | None) -> list[Block]:
     """Return the curves side by side, what is missing in all of them once, and a section for each with a shape."""
+    curves = sorted(curves, key=lambda curve: _by_number(curve.variant))
     plain = [curve for curve in curves if len(curve.levels) == 1 and len(curve.results) == 1 and not curve.bottleneck]
     absent = [curve.absent() for curve in curves]
     shared = [line for line in absent[0] if all(line in each for each in absent)]
@@ -309,6 +311,12 @@ def _of_curves(curves: Sequence[Curve], draw: Draw | None) -> list[Block]:
     return [*blocks, *sections, Items("Not computed for any curve", shared)]
 
 
+def _by_number(name: str) -> list[tuple[int, float, str]]:
+    """Sort names by their numbers: ``children=4`` before ``children=16``."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", name)
+    return [(i % 2, float(part) if i % 2 else 0.0, "" if i % 2 else part) for i, part in enumerate(parts)]
+
+
 def _overview(curves: Iterable[Curve]) -> Grid:
     """The main results of every curve side by side."""
     columns = {
@@ -319,6 +327,9 @@ def _overview(curves: Iterable[Curve]) -> Grid:
         "throughput there": "capacity_throughput",
     }
     cells = [[curve.variant, *(_value(curve, name) for name in columns.values())] for curve in curves]
+    for row, curve in zip(cells, curves, strict=True):
+        if "peak" in curve and (interval := interval_words(curve["peak"], "rps")):
+            row[1] += f" {interval}"
     kept = [0, *(i for i in range(1, len(columns) + 1) if any(row[i] for row in cells))]
     headings = ["curve", *columns]
     return Grid([headings[i] for i in kept], [[row[i] for i in kept] for row in cells], "All curves", left=1)
