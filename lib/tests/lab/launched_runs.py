@@ -10,6 +10,7 @@ import pandas as pd
 import psutil
 import pytest
 
+from loadcurve.errors import LabError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
 from loadcurve.study import Command, Run, Study
@@ -17,6 +18,7 @@ from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, run_folders
 
 GUARD = ("setpriv", "--pdeathsig", "TERM", "timeout", "--foreground", "-k", "2")
+SITE = {"topology": {"recipe": "client_server"}}
 DELAYS = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
 """A server that answers after 10 ms: X = N/R, whatever the machine."""
 
@@ -79,6 +81,19 @@ def launched(folder: Path, **sections: Any) -> Launched:
     made = read_folder(folder)
     check_whole(made)
     assert left_behind(folder) == []
+    return made
+
+
+def failed(folder: Path, **sections: Any) -> Launched:
+    """Launch a short study whose only run fails: the launch says why, and nothing is left."""
+    with pytest.raises(LabError, match="1 of 1 runs failed: r1 ") as raised:
+        launch(short_study(folder.name, **sections), folder)
+    assert left_behind(folder) == []
+    made = read_folder(folder)
+    assert made.run.status == "failed" and made.run.reason in str(raised.value)
+    # It keeps its row, with its status and without numbers, and a warning names it.
+    assert made.row["status"] == "failed" and made.tables["runs"]["throughput_rps"].isna().all()
+    assert any(made.run.reason in warning for warning in made.warnings)
     return made
 
 

@@ -85,32 +85,24 @@ def test_an_ended_launcher_leaves_finished_runs_whole_and_no_process(launcher, s
     assert (first / "run.json").read_bytes() == before
 
 
-def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
+@pytest.mark.parametrize(
+    ("tool", "reason"), [("wrk", "wrk ended with exit code"), ("nginx", "nginx ended during the run")]
+)
+def test_what_is_killed_is_a_failed_run_and_the_others_go_on(launcher, tool, reason):
     process, folder = launcher
-    wrk, victim = load_of(folder)
-    wrk.kill()
+    _, victim = load_of(folder)
+    for program in programs(folder, tool):
+        program.kill()
     _, said = process.communicate(timeout=HANG_S)
     assert process.returncode != 0
     assert "1 of 3 runs failed" in said and "launch again to repeat them" in said
     found = records(folder)
     run = found.pop(victim)
-    assert run.status == "failed"
-    assert "wrk ended with exit code" in run.reason
+    assert run.status == "failed" and run.reason.startswith(reason)
     assert [run.status for run in found.values()] == ["finished"] * 2
     assert left_behind(folder) == []
     unfinished = read_runs(folder).tables["runs"].query("status != 'finished'")
     assert unfinished["throughput_rps"].isna().all()
-
-
-def test_a_server_that_dies_makes_a_failed_run(launcher):
-    _, folder = launcher
-    _, victim = load_of(folder)
-    for nginx in programs(folder, "nginx"):
-        nginx.kill()
-    wait_until(lambda: read_run(victim).status != "running")
-    run = read_run(victim)
-    assert run.status == "failed"
-    assert run.reason.startswith("nginx ended during the run")
 
 
 def test_two_launches_do_not_share_a_folder(launcher, study):

@@ -1,22 +1,39 @@
-"""Every generator for real, against a private nginx that logs each request: a second or two on loopback."""
+"""Every generator for real, alone and several at one instant, against a private nginx that logs each request."""
 
+import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
-import urllib.request
 from collections import Counter
 
+import pandas as pd
+import psutil
 import pytest
-from events import HANG_S
+from events import HANG_S, wait_until
+from private_services import listens, need
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.clean import clean
+from loadcurve.ingest.load.wrk_json import parse_wrk_json
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.run.deployment import free_port
-from loadcurve.lab.tools.generators import GENERATORS, Load, command_of
+from loadcurve.lab.tools.generators import (
+    GENERATORS,
+    GeneratorCommand,
+    Load,
+    command_of,
+    common_instant_ns,
+    split,
+    start_at,
+    start_delay_s,
+)
+from loadcurve.stats import summarise_merged
 
 pytestmark = pytest.mark.real
 
@@ -43,27 +60,20 @@ http {{
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A private nginx: its URL, and what it logged of a case."""
-    if missing := [tool for tool in ("nginx", "setpriv", "timeout") if which(tool) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+    need("nginx", "setpriv", "timeout")
     folder, port = tmp_path_factory.mktemp("nginx"), free_port()
     (folder / "tmp").mkdir()
     (folder / "nginx.conf").write_text(_CONFIG.format(port=port, body="x" * 100))
     argv = guarded(("nginx", "-p", ".", "-c", "nginx.conf", "-e", "stderr"), 120)
     with subprocess.Popen(argv, cwd=folder, env={"PATH": SEARCH_PATH}, stderr=subprocess.DEVNULL) as nginx:
-        url = f"http://127.0.0.1:{port}/"
-        for _ in range(100):
-            try:
-                urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        wait_until(lambda: listens(port))
 
         def logged(case):
             time.sleep(0.2)  # nginx writes its buffer after 50 ms
             lines = (folder / "requests.log").read_text().splitlines()
             return [line.split()[1:] for line in lines if line.startswith(f"{case} ")]
 
-        yield url, logged
+        yield f"http://127.0.0.1:{port}/", logged
         nginx.terminate()
 
 
@@ -74,14 +84,8 @@ def run(load, folder, edit=lambda text: text):
     made = command_of(load)
     for name, text in made.files.items():
         (folder / name).write_text(edit(text))
-    done = subprocess.run(
-        guarded(made.argv, made.limit_s),
-        cwd=folder,
-        env={"PATH": SEARCH_PATH},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    argv, env = guarded(made.argv, made.limit_s), {"PATH": SEARCH_PATH}
+    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     texts = {"": done.stdout} | {variant: (folder / name).read_text() for variant, name in made.outputs.items()}
     return {variant: form_of(load.tool, variant).parse(clean(text)).tables for variant, text in texts.items()}
@@ -237,3 +241,85 @@ def test_a_server_that_never_answers_holds_no_tool_to_its_limit(tmp_path):
         assert code != 124, f"{tool} was ended at its limit"
         for row in form_of(tool, "").parse(clean(text)).tables["runs"].to_dict("records"):
             assert row.get("status") == "failed" or not row.get("requests"), (tool, row)
+
+
+def prepared(made, instant_ns, stem, folder):
+    """The generator with its files written, and its argv under its limit."""
+    waiting = start_at(made, instant_ns, stem)
+    for name, text in waiting.files.items():
+        (folder / name).write_text(text)
+    return guarded(waiting.argv, waiting.limit_s)
+
+
+@pytest.fixture
+def tools():
+    need("setpriv", "timeout")
+
+
+def test_a_command_waits_for_its_instant(tools, tmp_path):
+    """What it becomes says when: Python itself, on the same clock."""
+    code = "import time; print(time.monotonic_ns())"
+    made = GeneratorCommand((sys.executable, "-c", code), tool="wrk", limit_s=20.0)
+    instant = common_instant_ns(3)
+    stems = ["C1-1", "C1-2", "C2-1"]
+    argvs = [prepared(made, instant, stem, tmp_path) for stem in stems]
+    running = [subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for argv in argvs]
+    said = [int(process.communicate(timeout=HANG_S)[0]) for process in running]
+    reports = [(tmp_path / f"{stem}.at.json").read_text() for stem in stems]
+    assert min(said) >= instant
+    assert all(0 <= start_delay_s(report) <= (max(said) - instant) / 1e9 for report in reports)
+
+
+def test_an_instant_that_is_over_is_told(tools, tmp_path):
+    made = GeneratorCommand(("true",), tool="wrk", limit_s=20.0)
+    argv = prepared(made, time.monotonic_ns() - 10**9, "C1", tmp_path)
+    assert subprocess.run(argv, cwd=tmp_path, check=False).returncode == 0
+    assert start_delay_s((tmp_path / "C1.at.json").read_text()) > 1
+
+
+def test_one_that_waits_ends_with_its_limit_and_with_its_launcher(tools, tmp_path):
+    made = GeneratorCommand(("sleep", "60"), tool="wrk", limit_s=1.0)
+    argv = prepared(made, time.monotonic_ns() + 60 * 10**9, "C1", tmp_path)
+    assert subprocess.run(argv, cwd=tmp_path, check=False).returncode == 124
+    code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    argv = [word if word != "1" else "50" for word in argv]
+    launcher = subprocess.Popen([sys.executable, "-c", code, *argv], cwd=tmp_path)
+    # timeout, and below it the process that waits for the instant, which has asked to end with its parent by then.
+    wait_until(lambda: len(psutil.Process(launcher.pid).children(recursive=True)) >= 2)
+    waiting = psutil.Process(launcher.pid).children(recursive=True)
+    os.kill(launcher.pid, signal.SIGKILL)
+    launcher.wait()
+    assert waiting and psutil.wait_procs(waiting, timeout=HANG_S)[1] == []
+
+
+@pytest.mark.parametrize(("instant", "stem"), [(-1, "C1"), (1.5, "C1"), ("5; reboot", "C1"), (5, "../C1"), (5, "-c")])
+def test_what_is_no_instant_or_name_is_refused(instant, stem):
+    with pytest.raises(ValueRuleError):
+        start_at(GeneratorCommand(("true",), tool="wrk", limit_s=1.0), instant, stem)
+
+
+def test_three_processes_of_wrk_make_one_load(server, tmp_path):
+    """Requests and connections of all agree with the server's log; the quantiles are of all responses."""
+    need("wrk")
+    url, logged = server
+    loads = split(Load("wrk", url, 10, duration_s=1, processes=3, headers={"X-Case": "together"}))
+    assert [load.connections for load in loads] == [4, 3, 3]
+    stems, instant = ["C1-1", "C1-2", "C1-3"], common_instant_ns(3)
+    argvs = [prepared(command_of(load, s), instant, s, tmp_path) for load, s in zip(loads, stems, strict=True)]
+    how = {"cwd": tmp_path, "env": {"PATH": SEARCH_PATH}, "stdout": subprocess.DEVNULL}
+    running = [subprocess.Popen(argv, **how) for argv in argvs]
+    assert [process.wait(timeout=HANG_S) for process in running] == [0, 0, 0]
+    parsed = [parse_wrk_json((tmp_path / f"{stem}.wrk.json").read_text()).tables for stem in stems]
+    number = {
+        name: [tables[name].assign(run_id="a", generator=g) for g, tables in enumerate(parsed)] for name in parsed[0]
+    }
+    runs, histogram = pd.concat(number["runs"]), pd.concat(number["histogram"])
+    row = summarise_merged(runs, histogram[~histogram["corrected"]], [0.5, 0.99], by="run_id").iloc[0]
+    seen = logged("together")
+    assert row["generators"] == 3
+    assert row["requests"] <= len(seen) <= row["requests"] + 10
+    assert len({connection for _, connection, *_ in seen}) == 10
+    assert row["throughput_lower_rps"] <= row["throughput_upper_rps"] * (1 + 1e-9)
+    assert row["latency_p50_lower_s"] < row["latency_p99_upper_s"]
+    assert row["all_s"] > 0, "all of them ran together for a while"
+    assert all(start_delay_s((tmp_path / f"{stem}.at.json").read_text()) >= 0 for stem in stems)

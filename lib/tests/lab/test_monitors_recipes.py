@@ -8,27 +8,13 @@ import pytest
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.hosts.capabilities import ASSUMED
+from loadcurve.lab.tools import monitors
 from loadcurve.lab.tools.balancers import BALANCERS, BalancerHost
-from loadcurve.lab.tools.monitors import (
-    Monitor,
-    conntrack,
-    counters,
-    mpstat,
-    nstat,
-    pidstat,
-    proc,
-    sar,
-    ss_connections,
-    ss_details,
-    ss_summary,
-    stub_status,
-    watchers,
-)
 from loadcurve.lab.tools.servers import Endpoint
 
 
 def _counting(name):
-    """Tool and command of a balancer's counters."""
+    """Tool and command of a balancer's monitors.counters."""
     ports = itertools.count(8080)
     servers = (Endpoint("10.99.64.1", 80),)
     host = BalancerHost("10.99.0.1", lambda: Endpoint("10.99.0.1", next(ports)), servers, {"10.99.0.2": 8}, ASSUMED)
@@ -36,17 +22,17 @@ def _counting(name):
 
 
 ALL = (
-    sar(),
-    mpstat(),
-    pidstat(),
-    ss_summary(),
-    ss_connections((80,)),
-    ss_details((80,)),
-    nstat(),
-    proc(),
-    conntrack(),
-    stub_status(Endpoint("127.0.0.1", 8080), "/status"),
-    *(counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
+    monitors.sar(),
+    monitors.mpstat(),
+    monitors.pidstat(),
+    monitors.ss_summary(),
+    monitors.ss_connections((80,)),
+    monitors.ss_details((80,)),
+    monitors.nstat(),
+    monitors.proc(),
+    monitors.conntrack(),
+    monitors.stub_status(Endpoint("127.0.0.1", 8080), "/status"),
+    *(monitors.counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
 )
 
 
@@ -57,7 +43,7 @@ def test_ingestion_knows_the_form(monitor):
 
 
 def test_one_process_takes_all_snapshots():
-    alone, *others = watchers(ALL, "S1", "python3")
+    alone, *others = monitors.watchers(ALL, "S1", "python3")
     assert [w.tool for w in (alone, *others)] == ["sar", "mpstat", "pidstat", "sampler"]
     sampler = others[-1]
     plan = json.loads(sampler.files["S1.sampler.json"])
@@ -69,34 +55,34 @@ def test_one_process_takes_all_snapshots():
 
 
 def test_without_snapshots_there_is_no_sampler():
-    assert [w.tool for w in watchers([mpstat()])] == ["mpstat"]
-    assert watchers([]) == ()
+    assert [w.tool for w in monitors.watchers([monitors.mpstat()])] == ["mpstat"]
+    assert monitors.watchers([]) == ()
 
 
 def test_ports_are_words_of_a_filter():
-    assert ss_connections((80, 8080)).argv == (
+    assert monitors.ss_connections((80, 8080)).argv == (
         *("ss", "-tan", "(", "sport", "=", ":80", "or", "dport", "=", ":80"),
         *("or", "sport", "=", ":8080", "or", "dport", "=", ":8080", ")"),
     )
-    assert ss_details(()).argv == ("ss", "-tin")
+    assert monitors.ss_details(()).argv == ("ss", "-tin")
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: ss_connections(["80 )"]),
-        lambda: ss_connections([0]),
-        lambda: stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
-        lambda: stub_status(Endpoint("127.0.0.1", 80), "status"),
-        lambda: Monitor("../x", "ss", argv=("ss",)),
-        lambda: Monitor("x", "ss", "a.b", argv=("ss",)),
-        lambda: Monitor("x", "ss"),
-        lambda: Monitor("x", "ss", argv=("ss",), paths=("/proc/stat",)),
-        lambda: ss_summary(0.01),
-        lambda: ss_summary(float("nan")),
-        lambda: ss_summary(True),
-        lambda: sar(0.5),
-        lambda: watchers([nstat(), nstat()]),
+        lambda: monitors.ss_connections(["80 )"]),
+        lambda: monitors.ss_connections([0]),
+        lambda: monitors.stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
+        lambda: monitors.stub_status(Endpoint("127.0.0.1", 80), "status"),
+        lambda: monitors.Monitor("../x", "ss", argv=("ss",)),
+        lambda: monitors.Monitor("x", "ss", "a.b", argv=("ss",)),
+        lambda: monitors.Monitor("x", "ss"),
+        lambda: monitors.Monitor("x", "ss", argv=("ss",), paths=("/proc/stat",)),
+        lambda: monitors.ss_summary(0.01),
+        lambda: monitors.ss_summary(float("nan")),
+        lambda: monitors.ss_summary(True),
+        lambda: monitors.sar(0.5),
+        lambda: monitors.watchers([monitors.nstat(), monitors.nstat()]),
     ],
 )
 def test_refused(make):

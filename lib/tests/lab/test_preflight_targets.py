@@ -8,6 +8,7 @@ import threading
 from ipaddress import ip_address
 
 import pytest
+from one_test import in_one_test
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
@@ -28,58 +29,46 @@ def test_loopback_may_be_loaded(url):
     assert all(ip_address(address).is_loopback for address in check_target(url))
 
 
-@pytest.mark.parametrize("host", ["192.0.2.10", "10.0.0.5", "172.16.0.1", "[2001:db8::1]", "0.0.0.0"])
-def test_anything_else_is_refused_and_the_way_out_is_named(host):
-    with pytest.raises(LabError, match="target must be loopback, got .*allow_targets in study.yml"):
-        check_target(f"http://{host}:8080/")
+NAMED = [
+    ("http://192.0.2.10/", {"allow_targets": ("192.0.2.10",)}),
+    ("http://10.1.2.3/", {"allow_targets": ("10.1.0.0/16",)}),
+    ("http://10.99.0.2/", {"networks": ("10.99.0.0/24",)}),
+    ("http://8.8.8.8/", {"allow_targets": ("8.8.8.8",), "public": True}),
+    ("http://[2606:4700:4700::1111]/", {"allow_targets": ("2606:4700:4700::1111",), "public": True}),
+]
 
 
-def test_a_named_host_may_be_loaded_and_only_that_one():
-    assert check_target("http://192.0.2.10/", ("192.0.2.10",))
-    with pytest.raises(LabError):
-        check_target("http://192.0.2.11/", ("192.0.2.10",))
+@in_one_test(("url", "named"), NAMED)
+def test_a_host_or_network_that_is_named_may_be_loaded(url, named):
+    assert check_target(url, **named)
 
 
-@pytest.mark.parametrize("url", ["192.0.2.10", "http://", "/index.html"])
-def test_a_target_without_host_is_refused(url):
-    with pytest.raises(LabError, match="target must be a URL with a host"):
-        check_target(url)
+LOOPBACK, NO_HOST = "target must be loopback, got .*allow_targets in study.yml", "target must be a URL with a host"
+REFUSED = [
+    *(
+        (f"http://{host}:8080/", {}, LOOPBACK)
+        for host in ("192.0.2.10", "10.0.0.5", "172.16.0.1", "[2001:db8::1]", "0.0.0.0")
+    ),
+    ("http://192.0.2.11/", {"allow_targets": ("192.0.2.10",)}, LOOPBACK),
+    ("http://10.2.2.3/", {"allow_targets": ("10.1.0.0/16",)}, LOOPBACK),
+    # A public address needs a flag as well, and the flag alone names nothing.
+    *((url, {**named, "public": False}, "must not be public, got .*--public") for url, named in NAMED[-2:]),
+    *((url, {"public": True}, "allow_targets") for url, _ in NAMED[-2:]),
+    *(
+        (url, {}, NO_HOST)
+        for url in (
+            "192.0.2.10", "http://", "/index.html", "ftp://127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1/",
+            "file:///etc/passwd",
+        )
+    ),
+    ("http://no-such-host.invalid/", {}, "must be a host that resolves"),
+]  # fmt: skip
 
 
-def test_a_name_that_does_not_resolve_is_refused():
-    with pytest.raises(LabError, match="must be a host that resolves"):
-        check_target("http://no-such-host.invalid/")
-
-
-@pytest.mark.real
-def test_launch_refuses_before_anything_is_started(tmp_path):
-    study = Study("s", "?", server={"url": "http://192.0.2.10/"}, load={"duration_s": 1}, repeats=1)
-    with pytest.raises(LabError, match="target must be loopback, got 192.0.2.10"):
-        launch(study, tmp_path / "s")
-    assert not (tmp_path / "s").exists()
-
-
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1/", "file:///etc/passwd"])
-def test_what_is_no_http_address_is_refused(url):
-    with pytest.raises(LabError, match="target must be a URL with a host"):
-        check_target(url)
-
-
-def test_a_network_may_be_named():
-    assert check_target("http://10.1.2.3/", ("10.1.0.0/16",))
-    with pytest.raises(LabError):
-        check_target("http://10.2.2.3/", ("10.1.0.0/16",))
-    assert check_target("http://10.99.0.2/", networks=("10.99.0.0/24",))
-
-
-@pytest.mark.parametrize("host", ["8.8.8.8", "[2606:4700:4700::1111]"])
-def test_a_public_address_needs_a_flag_as_well(host):
-    named = (host.strip("[]"),)
-    with pytest.raises(LabError, match="target must not be public, got .*--public"):
-        check_target(f"http://{host}/", named)
-    assert check_target(f"http://{host}/", named, public=True)
-    with pytest.raises(LabError, match="allow_targets"):
-        check_target(f"http://{host}/", public=True)  # the flag alone names nothing
+@in_one_test(("url", "named", "said"), REFUSED)
+def test_anything_else_is_refused_and_the_way_out_is_named(url, named, said):
+    with pytest.raises(LabError, match=said):
+        check_target(url, **named)
 
 
 def test_every_address_of_a_name_counts(monkeypatch):
@@ -138,36 +127,32 @@ def test_a_target_that_does_not_answer_is_refused():
         check_response("http://127.0.0.1:9/", HERE)
 
 
-@pytest.mark.real
-def test_launch_refuses_a_redirect_to_elsewhere(tmp_path, redirecting):
-    redirecting.location = "http://192.0.2.10/"
-    own = {"url": f"http://127.0.0.1:{redirecting.server_port}/"}
-    study = Study("s", "?", server=own, load={"duration_s": 1}, repeats=1)
-    with pytest.raises(LabError, match="redirects to http://192.0.2.10/"):
-        launch(study, tmp_path / "s")
-    assert not (tmp_path / "s").exists()
-
-
-BEHIND = {
+MACHINES = {
     "C1": {"ssh": "", "address": "192.0.2.1"},
     "LB": {"ssh": "ssh://u@192.0.2.2", "address": "192.0.2.2"},
     "S1": {"ssh": "ssh://u@192.0.2.3", "address": "8.8.8.8"},
 }
+BEHIND = {"topology": {"machines": MACHINES}, "balancer": {"nginx_l7": {}}}
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("allowed", "public", "said"),
+    ("sections", "public", "said"),
     [
-        (("192.0.2.2",), False, "target must be loopback, got 8.8.8.8"),
-        (("192.0.2.2", "8.8.8.8"), False, "target must not be public, got 8.8.8.8"),
-        (("8.8.8.8",), True, "target must be loopback, got 192.0.2.2"),
+        ({"server": {"url": "http://192.0.2.10/"}}, False, "target must be loopback, got 192.0.2.10"),
+        ({"server": {"url": "{redirecting}"}}, False, "redirects to http://192.0.2.10/"),
+        # Servers behind a balancer are targets too.
+        ({**BEHIND, "allow_targets": ("192.0.2.2",)}, False, "target must be loopback, got 8.8.8.8"),
+        ({**BEHIND, "allow_targets": ("192.0.2.2", "8.8.8.8")}, False, "target must not be public, got 8.8.8.8"),
+        ({**BEHIND, "allow_targets": ("8.8.8.8",)}, True, "target must be loopback, got 192.0.2.2"),
     ],
 )
-def test_servers_behind_a_balancer_are_targets_too(tmp_path, allowed, public, said):
-    study = Study("s", "?", topology={"machines": BEHIND}, balancer={"nginx_l7": {}}, allow_targets=allowed)
+def test_launch_refuses_before_anything_is_started(tmp_path, redirecting, sections, public, said):
+    redirecting.location = "http://192.0.2.10/"
+    if sections.get("server") == {"url": "{redirecting}"}:
+        sections = {"server": {"url": f"http://127.0.0.1:{redirecting.server_port}/"}}
     with pytest.raises(LabError, match=said):
-        launch(study, tmp_path / "s", public=public)
+        launch(Study("s", "?", load={"duration_s": 1}, repeats=1, **sections), tmp_path / "s", public=public)
     assert not (tmp_path / "s").exists()
 
 

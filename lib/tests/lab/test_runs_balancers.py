@@ -20,10 +20,7 @@ PROXIES = {
     "haproxy_http": {"haproxy": {"mode": "http"}},
     "haproxy_tcp": {"haproxy": {"mode": "tcp"}},
 }
-RULES = {
-    "map": {"nft": {"services": 100}},
-    "rules": {"nft": {"services": 100, "lookup": "rules"}},
-}
+RULES = {"map": {"nft": {"services": 100}}, "rules": {"nft": {"services": 100, "lookup": "rules"}}}
 
 
 def servers_of(made):

@@ -4,11 +4,10 @@ import os
 
 import pandas as pd
 import pytest
-from launched_runs import DELAYS, launched, tool_argv
+from launched_runs import DELAYS, SITE, launched, tool_argv
 
 pytestmark = pytest.mark.lab
 
-SITE = {"topology": {"recipe": "client_server"}}
 LAST = max(os.sched_getaffinity(0))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 from events import HANG_S, wait_until
-from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
+from launched_runs import DELAYS, SITE, check_whole, failed, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch, list_obstacles
@@ -18,21 +18,6 @@ from loadcurve.lab.tools.monitors import sampler
 from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
-
-SITE = {"topology": {"recipe": "client_server"}}
-
-
-def refused(folder, **sections):
-    """A launch whose run fails; the run."""
-    with pytest.raises(LabError, match="1 of 1 runs failed: r1 ") as raised:
-        launch(short_study(folder.name, **sections), folder)
-    assert left_behind(folder) == []
-    made = read_folder(folder)
-    assert made.run.status == "failed" and made.run.reason in str(raised.value)
-    # It keeps its row, with its status and without numbers, and a warning names it.
-    assert made.row["status"] == "failed" and made.tables["runs"]["throughput_rps"].isna().all()
-    assert any(made.run.reason in warning for warning in made.warnings)
-    return made
 
 
 @contextlib.contextmanager
@@ -67,13 +52,13 @@ def test_a_port_that_is_taken(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        made = refused(tmp_path / "s", server={"nginx": {}, "port": port})
+        made = failed(tmp_path / "s", server={"nginx": {}, "port": port})
     assert made.run.reason == f"127.0.0.1:{port} is taken: another program listens there already"
     assert not made.run.commands, "it would have been loaded itself"
 
 
 def test_a_server_without_files_enough(tmp_path):
-    made = refused(
+    made = failed(
         tmp_path / "s", server={"haproxy": {"process": {"connections": 3000}}}, hosts={"local": {"open_files": 100}}
     )
     assert made.run.reason.startswith("the private haproxy did not respond") and "100" in made.run.reason
@@ -82,33 +67,37 @@ def test_a_server_without_files_enough(tmp_path):
 
 def test_a_server_that_cannot_read_its_configuration(tmp_path):
     """A module that is no module: the last words of nginx are the reason."""
-    made = refused(tmp_path / "s", **SITE, server={"nginx": {"process": {"modules": ["/etc/hostname"]}}})
+    made = failed(tmp_path / "s", **SITE, server={"nginx": {"process": {"modules": ["/etc/hostname"]}}})
     assert made.run.reason.startswith("the private nginx did not respond (") and "/etc/hostname" in made.run.reason
     (server,) = made.commands("server")
     assert server.exit_code == 1 and server.stderr in made.run.files
 
 
-def test_a_generator_that_is_killed(tmp_path):
-    """One of two: the run failed, though the other one ended well, and its files are kept."""
-    folder = tmp_path / "s"
-    with killing(folder, "wrk"):
-        made = refused(folder, **SITE, load={"processes": 2, "connections": 4})
-    assert made.run.reason.startswith("wrk on C1 ended with exit code")
-    assert sorted(c.exit_code == 0 for c in made.commands("generator")) == [False, True]
-
-
 def test_a_run_past_its_limit(tmp_path):
-    made = refused(tmp_path / "s", **SITE, load={"duration_s": 4.0}, limit_s=1.0)
+    made = failed(tmp_path / "s", **SITE, load={"duration_s": 4.0}, limit_s=1.0)
     assert made.run.reason == "wrk on C1 was ended at its limit of 1 s"
     assert [c.exit_code for c in made.commands("generator")] == [124]
 
 
-def test_a_server_that_dies(tmp_path):
+PROXY = {"topology": {"recipe": "client_proxy_servers"}, "balancer": {"nginx_l7": {}}}
+
+
+@pytest.mark.parametrize(
+    ("sections", "words", "reason"),
+    [
+        ({**SITE, "load": {"processes": 2}}, ("wrk",), "wrk on C1 ended with exit code"),
+        (PROXY, ("nginx", "S1.conf"), "nginx on S1 ended during the run with exit code"),
+        (PROXY, ("nginx", "LB.conf"), "nginx on LB ended during the run with exit code"),
+    ],
+)
+def test_what_is_killed_fails_the_run(tmp_path, sections, words, reason):
+    """Also one of two generators, though the other one ended well; what the monitors saw is kept, as it is."""
     folder = tmp_path / "s"
-    with killing(folder, "nginx"):
-        made = refused(folder, **SITE, monitors={"ss_summary": 0.2})
-    assert made.run.reason.startswith("nginx on S1 ended during the run with exit code")
-    # What the monitors saw of it is kept, as it is.
+    with killing(folder, *words):
+        made = failed(folder, **sections, monitors={"ss_summary": 0.2})
+    assert made.run.reason.startswith(reason)
+    if words == ("wrk",):
+        assert sorted(c.exit_code == 0 for c in made.commands("generator")) == [False, True]
     assert (folder / "r1" / "S1.ss.summary.txt").stat().st_size > 0
 
 
@@ -164,10 +153,7 @@ NEEDS = {
     "caddy": ({"server": {"caddy": {}}}, "apt-get install caddy"),
     "apache2": ({"server": {"apache": {}}}, "apt-get install apache2-bin"),
     "mariadbd": ({"server": {"php": {}}}, "apt-get install mariadb-server-core"),
-    "haproxy": (
-        {"topology": {"recipe": "client_proxy_servers"}, "balancer": {"haproxy": {}}},
-        "apt-get install haproxy",
-    ),
+    "haproxy": ({**PROXY, "balancer": {"haproxy": {}}}, "apt-get install haproxy"),
     "nft": ({"topology": {"recipe": "client_l4_servers"}, "balancer": {"nft": {}}}, "apt-get install nftables"),
     "ipvsadm": ({"topology": {"recipe": "client_l4_servers"}, "balancer": {"ipvs": {}}}, "apt-get install ipvsadm"),
     "mpstat": ({"monitors": {"mpstat": 1.0}}, "apt-get install sysstat"),

@@ -4,14 +4,13 @@ import contextlib
 
 import psutil
 import pytest
-from launched_runs import DELAYS, launched, left_behind, read_folder, short_study
+from launched_runs import DELAYS, SITE, failed, launched, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch, list_obstacles
 
 pytestmark = pytest.mark.lab
 
-SITE = {"topology": {"recipe": "client_server"}}
 ERRORS = ["errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status"]
 
 
@@ -30,17 +29,6 @@ def counter(made, host, name):
     """Growth of a counter of nstat on a host."""
     values = made.of("counters", host).query("tool == 'nstat' and counter == @name").sort_values("time")["value"]
     return values.iloc[-1] - values.iloc[0]
-
-
-def failing(folder, **sections):
-    """A launch whose only run fails; its folder, and the launch's own words."""
-    with pytest.raises(LabError) as raised:
-        launch(short_study(folder.name, **sections), folder)
-    assert left_behind(folder) == []
-    made = read_folder(folder)
-    assert made.run.status == "failed" and made.run.reason in str(raised.value)
-    assert made.row["status"] == "failed" and made.tables["runs"]["throughput_rps"].isna().all()
-    return made
 
 
 def test_without_a_fault_nothing_fails(tmp_path):
@@ -67,19 +55,25 @@ def test_few_descriptors(tmp_path):
     assert made.row["connections"] == 100, "the heading still says so"
 
 
-def test_few_descriptors_of_the_server(tmp_path):
-    made = launched(
-        tmp_path / "s", **SITE, fault={"few_descriptors": 32, "host": "S1"}, load={"connections": 60},
-        monitors={"ss_connections": 0.2},
-    )  # fmt: skip
-    (server,) = made.commands("server")
-    assert "--nofile=32:32" in server.argv and "prlimit" not in made.commands("generator")[0].argv
-    assert "Too many open files" in (made.folder / "r1" / server.stderr).read_text()
+@pytest.mark.parametrize(
+    ("role", "host", "sections"),
+    [
+        ("server", "S1", SITE),
+        ("balancer", "LB", {"topology": {"recipe": "client_proxy_servers"}, "balancer": {"nginx_l7": {}}}),
+    ],
+)
+def test_few_descriptors_of_another_host_than_the_clients(tmp_path, role, host, sections):
+    fault = {"few_descriptors": 32, "host": host}
+    made = launched(tmp_path / "s", **sections, fault=fault, load={"connections": 60})
+    (command,) = made.commands(role)
+    assert "--nofile=32:32" in command.argv
+    assert not [c for c in made.run.commands if "prlimit" in c.argv and c.role != role]
+    assert "Too many open files" in (made.folder / "r1" / command.stderr).read_text()
 
 
 def test_dropped_syn(tmp_path):
     """Wrk lasts far longer than it was told; the outer limit ends it."""
-    made = failing(tmp_path / "s", **SITE, fault={"drop_syn": True}, limit_s=2.0)
+    made = failed(tmp_path / "s", **SITE, fault={"drop_syn": True}, limit_s=2.0)
     assert made.run.reason == "wrk on C1 was ended at its limit of 2 s"
     first, last = (event["what"] for event in made.run.events)
     assert first == "table fault_syn loaded"
@@ -123,19 +117,15 @@ def test_a_killed_worker(tmp_path):
     assert "exited on signal 9" in (made.folder / "r1" / server.stderr).read_text()
 
 
-def test_a_server_that_is_stopped_for_a_while(tmp_path):
-    made = launched(
-        tmp_path / "s", **SITE, server=DELAYS, fault={"stop_server": True, "after_s": 0.2, "lasts_s": 0.5}
-    )  # fmt: skip
+@pytest.mark.parametrize("times", [{"after_s": 0.2, "lasts_s": 0.5}, {}])
+def test_a_server_that_is_stopped(tmp_path, times):
+    """For a while, so that some requests wait for it to go on, or to the end."""
+    made = launched(tmp_path / "s", **SITE, server=DELAYS, fault={"stop_server": True, **times})
     assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
-    assert made.row["latency_max_s"] >= 0.4, "some requests waited for the server to go on"
-    assert made.row["requests"] > 0 and made.row["errors_read"] == 0
-
-
-def test_a_server_that_is_stopped_to_the_end(tmp_path):
-    made = launched(tmp_path / "s", **SITE, fault={"stop_server": True}, load={"connections": 5})
-    assert made.row["requests"] == 0 and made.row["throughput_rps"] == 0
-    assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
+    if times:
+        assert made.row["latency_max_s"] >= 0.4 and made.row["requests"] > 0 and made.row["errors_read"] == 0
+    else:
+        assert made.row["requests"] == 0 and made.row["throughput_rps"] == 0
 
 
 def test_a_killed_server(tmp_path):
@@ -148,7 +138,7 @@ def test_a_killed_server(tmp_path):
 
 
 def test_a_killed_generator(tmp_path):
-    made = failing(tmp_path / "s", **SITE, fault={"kill_generator": 0.3})
+    made = failed(tmp_path / "s", **SITE, fault={"kill_generator": 0.3})
     assert made.run.reason == "wrk on C1 ended with exit code 137"
 
 
@@ -244,14 +234,3 @@ def test_a_full_connection_table(tmp_path):
     run = read_folder(folder).run
     assert left_behind(folder) == []
     assert "net.netfilter.nf_conntrack_max = 16" in [event["what"] for event in run.events]
-
-
-def test_few_descriptors_of_the_balancer(tmp_path):
-    made = launched(
-        tmp_path / "s", topology={"recipe": "client_proxy_servers"}, balancer={"nginx_l7": {}},
-        fault={"few_descriptors": 32, "host": "LB"}, load={"connections": 60},
-    )  # fmt: skip
-    (balancer,) = made.commands("balancer")
-    assert "--nofile=32:32" in balancer.argv
-    assert not [c for c in made.run.commands if "prlimit" in c.argv and c.role != "balancer"]
-    assert "Too many open files" in (made.folder / "r1" / balancer.stderr).read_text()

@@ -187,10 +187,7 @@ def believing(variables: dict[str, str], programs: Path) -> str:
 def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
     """They are faked, see `test_clock_step`: what sshd starts there believes to be a thousand seconds ahead."""
     faked, folder = {"LD_PRELOAD": LIBRARY, "FAKETIME": "+1000"}, tmp_path / "machines"
-    with (
-        faking(),
-        two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines,
-    ):
+    with faking(), two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines:
         write_study(machines.study(load=LONGER), folder)
         assert machines.launch(folder) == ""
     (path,) = run_folders(folder)
@@ -215,10 +212,7 @@ def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
     clock.write_text("+0\n")
     faked = {"LD_PRELOAD": LIBRARY, "FAKETIME_TIMESTAMP_FILE": str(clock)}
     faked |= {"FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    with (
-        faking(),
-        two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines,
-    ):
+    with faking(), two_machines(ledger, tmp_path, believing(faked, tmp_path / "bin")) as machines:
         here, there = machines.client.address, machines.far.host.address
         hosts = {"C1": {"ssh": "", "address": here}, "S1": {"ssh": machines.far.url, "address": there}}
         if sends == "S1":  # the other way round: the server is here
