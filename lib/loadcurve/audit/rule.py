@@ -42,7 +42,7 @@ class Finding:
     evidence : str
         The numbers, in a sentence.
     advice : str
-        What to do next; empty where nothing is wrong.
+        What to do next; not shown where nothing is wrong.
     observed, expected : float
         What the rule measured and what it should be, in the rule's own unit; NaN where there is no number.
 
@@ -231,7 +231,7 @@ class Rule:
             "observed": found.observed,
             "expected": found.expected,
             "evidence": found.evidence,
-            "advice": found.advice,
+            "advice": "" if found.severity == "ok" else found.advice,
         }
 
 
@@ -278,10 +278,9 @@ def threshold_rule(
             if row is None or pd.isna(row["observed"]):
                 yield without_sample(run, needs)
                 continue
-            severity = _severity(row["observed"], values)
-            done = "" if severity == "ok" else fill_text(advice, row)
             observed = float(row["observed"])
-            yield Finding(run, severity, fill_text(evidence, row), done, observed, values["warning"])
+            said, done = fill_text(evidence, row), fill_text(advice, row)
+            yield Finding(run, severity_of(observed, values), said, done, observed, values["warning"])
 
     find.__module__ = measure.__module__  # whose docstring is the rule's page
     shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
@@ -294,13 +293,19 @@ def threshold_rule(
 def without_sample(run: Any, needs: Sequence[Need]) -> Finding:
     """Return the finding of a run without a sample within its load: to measure for longer, or what to record."""
     if getattr(run, "duration_s", float("nan")) < 2 * EDGE_S + 1:
-        return Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+        return not_checked(run, NO_SAMPLE, "Measure for at least 10 s.")
     need = next(need for need in needs if need.table != "runs")
-    return Finding(run, "unchecked", f"{NOT_CHECKED}needs {need.what}, {WITHIN}.", need.record)
+    return not_checked(run, f"needs {need.what}, {WITHIN}", need.record)
 
 
-def _severity(observed: float, limits: Mapping[str, float]) -> Severity:
-    if observed > limits.get("error", float("inf")):
+def not_checked(run: Any, reason: str, record: str) -> Finding:
+    """Return the finding of a run that a rule could not examine: why, and what to record."""
+    return Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)
+
+
+def severity_of(observed: float, limits: Mapping[str, float]) -> Severity:
+    """Return the most severe of the limits ``warning`` and ``error`` that a number exceeds."""
+    if observed > limits.get("error", np.inf):
         return "error"
     return "warning" if observed > limits["warning"] else "ok"
 
@@ -337,7 +342,7 @@ def judge_evidence(
     for run, key in rows_of(tables):
         found = [one for source in sources if (one := source.get(key)) is not None]
         if not found:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)
+            yield not_checked(run, reason, record)
             continue
         found.sort(key=lambda one: _ORDER.index(one.severity))
         worst = found[0]

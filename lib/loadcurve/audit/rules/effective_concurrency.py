@@ -171,7 +171,7 @@ def _judge(facts: SimpleNamespace, factor: float) -> tuple[Severity, str, str]:
     advice = [fill_text(cause.advice, vars(facts)) for cause in causes]
     advice += [] if explained else [_record(facts)]
     advice += [f"Until then do not use this run as a point at N = {facts.connections}."] if worst == "error" else []
-    return severity, text, "" if severity == "ok" else " ".join(dict.fromkeys(advice))
+    return severity, text, " ".join(dict.fromkeys(advice))
 
 
 _SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, not_checked
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.tables.schemas.derived import half_digit
 from loadcurve.units import format_quantity
@@ -50,14 +50,14 @@ def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
         trip, mean = float(trips.get(key, float("nan"))), float(run.latency_mean_s)
         if pd.isna(trip) or mean == 0:  # wrk prints 0 when it timed no response
             why = "needs a timed response and the round trips of the generator's connections"
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{why}.", _RECORD)
+            yield not_checked(run, why, _RECORD)
             continue
         severity: Severity = "error" if mean + half < limits["ratio"] * trip else "ok"
         evidence = (
             f"The mean response time is {format_quantity(mean, 's')}, the smallest round trip of the generator's "
             f"connections {format_quantity(trip, 's')}."
         )
-        yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", mean, trip)
+        yield Finding(run, severity, evidence, _ADVICE, mean, trip)
 
 
 def _ports(urls: pd.Series) -> pd.Series:

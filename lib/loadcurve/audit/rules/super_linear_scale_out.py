@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables
 from loadcurve.tables import merge_generators
 
@@ -86,11 +86,8 @@ class _Baseline:
 
 def _judged(run: Any, times: float, baseline: _Baseline, limits: Mapping[str, float]) -> Finding:
     efficiency = float(run.throughput_rps / (times * baseline.throughput_rps))
-    severity: Severity = "warning" if efficiency > limits["warning"] else "ok"
     evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline.throughput_rps:,.0f}) requests/s = {efficiency:.2f}"
-    return Finding(
-        run, severity, f"{evidence}{baseline.notes}.", _ADVICE if severity == "warning" else "", efficiency, 1.0
-    )
+    return Finding(run, severity_of(efficiency, limits), f"{evidence}{baseline.notes}.", _ADVICE, efficiency, 1.0)
 
 
 _ADVICE = (

@@ -33,7 +33,7 @@ load but one speed is stated. A full link is right if the link is what you measu
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.identities import SIZES, summarise_wire
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, severity_of
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.models.wire.limits import link_used_ratio
@@ -58,7 +58,7 @@ def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
     for key, run in first_rows(runs):
         rate, medium = wire[key]["throughput_rps"], wire[key]["medium_bytes"]
         used = float(link_used_ratio(run.link_bps, rate, medium))
-        severity: Severity = "error" if used > limits["error"] else "warning" if used > limits["warning"] else "ok"
+        severity = severity_of(used, limits)
         evidence = (
             f"{rate:,.0f} requests/s × {medium:,.0f} bytes on the medium are {100 * used:.1f} % of "
             f"{format_quantity(run.link_bps, 'bps')}."
