@@ -72,9 +72,10 @@ class Need:
     columns : tuple of str
         The columns whose values must not be missing.
     what : str
-        The measurements in words, after "needs".
+        The measurements in words, after "needs"; empty for an alternative.
     record : str
-        What to do to have them next time: a command, or a setting of the load generator.
+        What to do to have them next time: a command, or a setting of the load generator; empty where the rule does not
+        apply without them.
     applies : bool
         False if the rule does not apply to a run without them, and reports nothing about it.
     alternatives : tuple of Need
@@ -88,8 +89,8 @@ class Need:
 
     table: str
     columns: tuple[str, ...]
-    what: str
-    record: str
+    what: str = ""
+    record: str = ""
     applies: bool = True
     alternatives: tuple["Need", ...] = ()
 
@@ -251,20 +252,7 @@ def threshold_rule(
     unit: str = "ratio",
     family: Family = "",
 ) -> Rule:
-    """Return a rule that reports the most severe limit that a run's number exceeds.
-
-    Examples
-    --------
-    >>> from loadcurve.audit.run_tables import key_of
-    >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
-    >>> rule = threshold_rule(
-    ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(
-    ...         observed=tables["runs"]["duration_s"].to_numpy()), evidence="It took {observed:s}.", advice="Stop.",
-    ...     limits={"warning": Limit(60, "patience")}, needs=(need,), unit="s")
-    >>> run = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 90.0}
-    >>> rule.audit({"runs": pd.DataFrame([run]).assign(source=None)})[["severity", "evidence"]].values.tolist()
-    [['warning', 'It took 90.0 s.']]
-    """
+    """Return a rule that reports the most severe limit that a run's number exceeds."""
 
     def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
         measured = measure(tables)
@@ -327,17 +315,7 @@ class Evidence:
 def judge_evidence(
     tables: Tables, kinds: Iterable[Mapping[str, Evidence]], reason: str, record: str
 ) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"]})
-    >>> ports, log = {"s/a": Evidence("ok", "3 ports.")}, {"s/a": Evidence("error", "No port left.", "Widen.")}
-    >>> for finding in judge_evidence({"runs": runs}, [ports, log], "needs `ss -s`", "Record it."):
-    ...     print(finding.severity, finding.evidence)
-    error No port left. 3 ports.
-    unchecked Not checked: needs `ss -s`.
-    """
+    """Yield one finding for each row of ``runs``."""
     sources = list(kinds)
     for run, key in rows_of(tables):
         found = [one for source in sources if (one := source.get(key)) is not None]

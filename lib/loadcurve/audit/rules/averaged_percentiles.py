@@ -77,7 +77,7 @@ RULE = Rule(
     "Is each percentile that of a run, and no mean of percentiles?",
     judge_averages,
     {"ok": "no run has the mean percentiles of others", "warning": "a run does"},
-    needs=(Need("latency", ("quantile", "latency_s"), "percentiles", "", applies=False),),
+    needs=(Need("latency", ("quantile", "latency_s"), "percentiles", applies=False),),
     limits={"percentiles": Limit(_FEWEST, "one is near the mean by chance in 2 of 100 runs, three in 1 of 100,000")},
     family="Statistics",
 )

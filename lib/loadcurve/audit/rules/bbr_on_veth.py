@@ -67,7 +67,7 @@ RULE = Rule(
     "Is throughput free of BBR's pacing over virtual links?",
     judge_links,
     {"ok": "no bbr over veth, or responses of one segment", "warning": "bbr over veth, larger responses"},
-    needs=(Need("settings", ("setting",), "the settings of the hosts", "", applies=False),),
+    needs=(Need("settings", ("setting",), "the settings of the hosts", applies=False),),
     limits={"bytes": Limit(1448, "payload of a TCP segment with timestamps at an MTU of 1500 bytes: 1500 - 20 - 32")},
     family="Statistics",
 )

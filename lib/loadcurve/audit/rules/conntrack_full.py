@@ -122,8 +122,6 @@ RULE = Rule(
         "warning": Limit(0.9, "counts are sampled; a burst of connections fills the last tenth between two samples"),
         "error": Limit(0.99, "the kernel drops at the maximum; sampled counts are just below it"),
     },
-    needs=(
-        Need("settings", ("setting", "value"), _NEEDS, _RECORD, alternatives=(Need("counters", ("value",), "", ""),)),
-    ),
+    needs=(Need("settings", ("setting", "value"), _NEEDS, _RECORD, alternatives=(Need("counters", ("value",)),)),),
     family="Load delivered",
 )

@@ -102,7 +102,7 @@ RULE = Rule(
             ("setting", "value"),
             _NEEDS,
             _RECORD,
-            alternatives=(Need("runs", ("reason",), "", ""), Need("events", ("text",), "", "")),
+            alternatives=(Need("runs", ("reason",)), Need("events", ("text",))),
         ),
     ),
     unfinished=True,

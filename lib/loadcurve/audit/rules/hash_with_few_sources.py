@@ -137,6 +137,6 @@ RULE = Rule(
     judge_sources,
     {"ok": "the expected largest share is at most a quarter above an even one", "warning": "it is larger"},
     limits={"ratio": Limit(0.25, "a server with a quarter more than its share holds the others to 80 %")},
-    needs=(COUNTED, Need("balancer", ("scheduler",), "the scheduler of a balancer", "", applies=False)),
+    needs=(COUNTED, Need("balancer", ("scheduler",), "the scheduler of a balancer", applies=False)),
     family="Balance",
 )

@@ -48,7 +48,7 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
     each = busy[(busy["cpu"] != "all") & (busy["role"] != "generator")].merge(whole, on=["key", "host"])
     full = each["whole"] > most
     # Saturated hosts are found by saturated-processors, the generator's processor by saturated-generator.
-    found = pd.concat([worst(each[full]), worst(each[~full])])
+    found = pd.concat([worst(each[full], "busy"), worst(each[~full], "busy")])
     found = by_others(found[~found.index.duplicated(keep="last")], tables)
     rows = dict(zip(found.index, found.to_dict("records"), strict=True))
     for run, key in rows_of(tables):

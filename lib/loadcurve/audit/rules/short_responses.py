@@ -91,14 +91,14 @@ RULE = Rule(
     judge_length,
     {"ok": "at most 5 % shorter", "warning": "more than 5 % shorter", "error": "less than half as long"},
     needs=(
-        Need("runs", ("url", "requests"), "the URL and the number of responses", "", applies=False),
+        Need("runs", ("url", "requests"), "the URL and the number of responses", applies=False),
         Need(
             "runs",
             ("received_bytes",),
             "the bytes received",
             "Use a generator that reports them.",
             applies=False,
-            alternatives=(Need("runs", ("received_body_bytes",), "", ""),),
+            alternatives=(Need("runs", ("received_body_bytes",)),),
         ),
     ),
     limits={

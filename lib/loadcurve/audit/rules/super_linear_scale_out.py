@@ -37,18 +37,7 @@ from loadcurve.tables import merge_generators
 
 
 def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs`` with more units than the fewest of its study.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({
-    ...     "run_id": ["one", "both"], "status": "finished", "server_units": [1, 2], "throughput_rps": [30e4, 65.9e4],
-    ...     "throughput_is_least": [True, False]}))
-    >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    659,000 / (2 × 300,000) requests/s = 1.10; the throughput of 1 unit is a lower bound.
-    """
+    """Yield one finding for each row of ``runs`` with more units than the fewest of its study."""
     for _, group in merge_generators(tables["runs"]).groupby("study", dropna=False, sort=False):
         units = group["server_units"].astype(int)
         loads = group["connections"].astype(float).fillna(0.0)

@@ -113,7 +113,7 @@ RULE = Rule(
             "the rate that was asked for",
             "",
             applies=False,
-            alternatives=(Need("runs", ("latency_corrected", "connections", "latency_mean_s"), "", ""),),
+            alternatives=(Need("runs", ("latency_corrected", "connections", "latency_mean_s")),),
         ),
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it.", applies=False),
     ),

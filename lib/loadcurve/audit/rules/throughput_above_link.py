@@ -41,18 +41,7 @@ from loadcurve.units import format_quantity
 
 
 def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each run: the share of the link that its responses take on the medium.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({
-    ...     "run_id": ["10 KB"], "status": ["finished"], "throughput_rps": [118163.0], "document_bytes": [10240.0],
-    ...     "header_bytes": [216.0], "link_bps": [10e9]}))
-    >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    118,163 requests/s × 11,176 bytes on the medium are 105.6 % of 10.0 Gbit/s.
-    """
+    """Yield one finding for each run: the share of the link that its responses take on the medium."""
     runs = tables["runs"]
     wire = summarise_wire(runs).to_dict("index")
     for key, run in first_rows(runs):
