@@ -30,7 +30,6 @@ import pandas as pd
 
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.run_tables import Tables, key_of
-from loadcurve.audit.utilisation import worst
 
 _SPAN_S = 1.5  # fewer seconds between the samples of the second half give no rate
 
@@ -56,7 +55,8 @@ def measure_growth(tables: Tables) -> pd.DataFrame:
     first, last = groups.first(), groups.last()
     span = last["elapsed_s"] - first["elapsed_s"]
     growth = ((last["time_wait"] - first["time_wait"]) / span.where(span >= _SPAN_S)).rename("observed")
-    return worst(pd.DataFrame({"observed": growth, "number": last["time_wait"]}).reset_index())
+    found = pd.DataFrame({"observed": growth, "number": last["time_wait"]}).reset_index()
+    return found.sort_values("observed", na_position="first").drop_duplicates("key", keep="last").set_index("key")
 
 
 RULE = threshold_rule(
