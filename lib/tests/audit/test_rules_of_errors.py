@@ -57,7 +57,8 @@ CASES = [
     case("empty-replies", "ok", {"requests": 1000, "received_bytes": 9000.0}),
     case("empty-replies", "error", {"requests": 1000, "received_bytes": 8999.0}),
     *[case("short-responses", f"ok ok {severity}", *lengths(850, 850, last), observed=last / 850)
-      for last, severity in ((850, "ok"), (808, "ok"), (807, "warning"), (425, "warning"), (424, "error"), (2000, "ok"))],
+      for last, severity in ((850, "ok"), (808, "ok"), (807, "warning"), (425, "warning"), (424, "error"),
+                             (2000, "ok"))],
     *[case("short-responses", "ok ok ok unchecked", *lengths(850, 850, 850), lengths(100)[0] | other)
       for other in ({"url": "http://127.0.0.1:1/0.txt"}, {"variant": "gzip"}, {"tool": "ab"}, {"errors_status": 90},
                     {"study": "t"})],
