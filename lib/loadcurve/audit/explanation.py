@@ -31,21 +31,11 @@ _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a rule checks, and what to do about its finding.
+    """What a rule checks, and what to do about its finding."""
 
-    Attributes
-    ----------
-    rule : Rule
-        Its question, severities, limits and needs are shown too.
-    fault : str
-        What was found and what follows from it, in a sentence; each finding quotes it.
-    sections : mapping of str to str
-        Heading -> Markdown.
-    """
-
-    rule: Rule
-    fault: str
-    sections: Mapping[str, str]
+    rule: Rule  # Its question, severities, limits and needs are shown too
+    fault: str  # What was found and what follows from it, in a sentence; each finding quotes it
+    sections: Mapping[str, str]  # Heading -> Markdown
 
     def blocks(self) -> list[Block]:
         """Return everything a reader may want to know about the rule."""

@@ -180,9 +180,13 @@ def ports_of_urls(runs: pd.DataFrame) -> pd.DataFrame:
     """Return ``study run_id port`` for each run with a URL of HTTP."""
     if "url" not in runs:
         return pd.DataFrame(columns=["study", "run_id", "port"])
-    ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
-    named = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
-    return runs[["study", "run_id"]].assign(port=named).dropna(subset="port").drop_duplicates()
+    return runs[["study", "run_id"]].assign(port=ports_in(runs["url"])).dropna(subset="port").drop_duplicates()
+
+
+def ports_in(urls: pd.Series) -> pd.Series:
+    """Return the port of each URL of HTTP, that of its scheme if it names none."""
+    parts = urls.astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
+    return parts["port"].fillna(parts["scheme"].map({"http": "80", "https": "443"}))
 
 
 def _points(runs: pd.DataFrame) -> pd.DataFrame:
@@ -198,18 +202,10 @@ _USUAL = tuple(2**k for k in range(8, 21))  # 1,024 by default, 65,536 or 1,048,
 
 @dataclass(frozen=True)
 class ReachedLimit:
-    """A limit that explains why no more connections opened.
+    """A limit that explains why no more connections opened."""
 
-    Attributes
-    ----------
-    words : str
-        What the number of open connections is, with the limit.
-    advice : str
-        How to raise the limit.
-    """
-
-    words: str
-    advice: str
+    words: str  # What the number of open connections is, with the limit
+    advice: str  # How to raise the limit
 
 
 def limit_reached(opened: int, open_files: float = np.nan, ports: float = np.nan) -> ReachedLimit | None:

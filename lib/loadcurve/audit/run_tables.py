@@ -22,17 +22,8 @@ _ITEM = {"cpu": ["cpu"], "network": ["interface"], "disks": ["device"], "tcp": [
 def merge_samples(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with one row for each sample; tables of other kinds, and samples without a time, unchanged.
 
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    table : pandas.DataFrame
-        Rows of a monitor.  Rows of one file are never merged: it may hold several samples of one second.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Each column has its first known value, that of the row with most known values first.
+    Each column has its first known value, that of the row with most known values first.  Rows of one file are never
+    merged: it may hold several samples of one second.
 
     Examples
     --------

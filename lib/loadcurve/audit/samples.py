@@ -101,19 +101,11 @@ _CERTAIN = 5.0  # standard errors; the cut was chosen among many
 
 @dataclass(frozen=True)
 class Series:
-    """Samples of one run, in order of time, without the first and the last second of the load.
+    """Samples of one run, in order of time, without the first and the last second of the load."""
 
-    Attributes
-    ----------
-    elapsed_s, rates : numpy.ndarray, shape (n,)
-        End of each interval since the start of the load, and the rate in it.
-    counter : str
-        What was counted, in words.
-    """
-
-    elapsed_s: Array
-    rates: Array
-    counter: str
+    elapsed_s: Array  # End of each interval since the start of the load, shape (n,)
+    rates: Array  # The rate in each interval, shape (n,)
+    counter: str  # What was counted, in words
 
     @property
     def interval_s(self) -> float:

@@ -139,26 +139,16 @@ _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 @dataclass(frozen=True)
 class Group:
-    """Findings of one rule and severity that say the same, of which a line shows the first.
-
-    Attributes
-    ----------
-    severity, rule : str
-    runs : str
-        In words: the name of the only run, or how many there are and the first of them.
-    evidence, meaning, advice : str
-        Of the first; empty where there is none.
-    rows : pandas.DataFrame
-        All of them.
-    """
+    """Findings of one rule and severity that say the same, of which a line shows the first."""
 
     severity: str
     rule: str
-    runs: str
+    runs: str  # In words: the name of the only run, or how many there are and the first of them
+    # `evidence`, `meaning` and `advice`: of the first; empty where there is none.
     evidence: str
     meaning: str
     advice: str
-    rows: pd.DataFrame
+    rows: pd.DataFrame  # All of them
 
     def __str__(self) -> str:
         return f"{self.severity}, {self.rule}, {self.runs}: {self.evidence} {self.advice}".strip()
