@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from loadcurve.acceptance import CHECKS, describe_checks, is_acceptance, judge_functions, load
-from loadcurve.acceptance.check import LoadRuns
+from loadcurve.acceptance import CHECKS, decisions, describe_checks, is_acceptance, judge_functions
+from loadcurve.acceptance.decisions import LoadRuns
 from loadcurve.files.paths import designs
 from loadcurve.lab import read_checked
 from loadcurve.report.acceptance import acceptance_report, verdict_line
@@ -45,7 +45,7 @@ def test_each_check_says_what_it_proves_and_why_its_threshold_is_what_it_is():
 )
 def test_large_responses_need_98_percent_of_the_bandwidth(ours, verdict):
     column = "received_bytes_per_s"
-    got = load.large_responses(runs(b_large=rates(column, *ours), direct_large=rates(column, 100, 100)))
+    got = decisions.large_responses(runs(b_large=rates(column, *ours), direct_large=rates(column, 100, 100)))
     assert got.verdict == verdict, got
 
 
@@ -61,13 +61,13 @@ def test_large_responses_need_98_percent_of_the_bandwidth(ours, verdict):
 )
 def test_the_added_response_time_is_judged_by_its_interval(ours_us, verdict, lo, hi):
     ours = rates("latency_mean_s", *(1e-6 * value for value in ours_us))
-    got = load.response_time(runs(b_few=ours, direct_few=rates("latency_mean_s", 100e-6, 100e-6)))
+    got = decisions.response_time(runs(b_few=ours, direct_few=rates("latency_mean_s", 100e-6, 100e-6)))
     assert (got.verdict, got.lo, got.hi) == (verdict, pytest.approx(lo, abs=1e-9), pytest.approx(hi, abs=1e-9))
 
 
 def test_two_servers_are_not_compared_with_one():
     ours = [row | {"server_units": 2} for row in rates("latency_mean_s", 65e-6, 65e-6)]
-    got = load.response_time(runs(b_few=ours, direct_few=rates("latency_mean_s", 78e-6, 78e-6)))
+    got = decisions.response_time(runs(b_few=ours, direct_few=rates("latency_mean_s", 78e-6, 78e-6)))
     assert got.verdict == "not checked" and "2 servers with it, 1 without it" in got.numbers
 
 
@@ -81,7 +81,7 @@ def test_lost_segments_and_a_processor_full_of_interrupts_fail_small_responses()
             "cpu": {"cpu": "0", "cpu_softirq_ratio": softirq},
         }
         tables = {name: pd.DataFrame([base | row]) for name, row in rows.items()}
-        return load.small_responses(LoadRuns(tables, "b")).verdict
+        return decisions.small_responses(LoadRuns(tables, "b")).verdict
 
     assert [judged(20, 0.95), judged(21, 0.2), judged(0, 0.96)] == ["pass", "fail", "fail"]
 
@@ -93,13 +93,13 @@ def test_turns_under_load_differ_by_one_at_most(counts, verdict):
          "server_port": 80, "time": time, "connections": count * time, "expected_share_ratio": 0.5}
         for at, count in enumerate(counts) for time in (0, 1)
     ]  # fmt: skip
-    assert load.dealt_under_load(LoadRuns({"balancer": pd.DataFrame(rows)}, "b")).verdict == verdict
+    assert decisions.dealt_under_load(LoadRuns({"balancer": pd.DataFrame(rows)}, "b")).verdict == verdict
 
 
 def test_one_failed_request_fails():
     rows = [{"requests": 100, "errors_timeout": errors, "throughput_rps": 1.0} for errors in (0, 1)]
-    assert load.no_failed_request(runs(b_small=rows)).verdict == "fail"
-    assert load.no_failed_request(runs(b_small=rows[:1], direct_small=rows)).verdict == "pass"
+    assert decisions.no_failed_request(runs(b_small=rows)).verdict == "fail"
+    assert decisions.no_failed_request(runs(b_small=rows[:1], direct_small=rows)).verdict == "pass"
 
 
 def test_the_report_counts_each_verdict_and_skips_what_was_not_checked():

@@ -116,13 +116,7 @@ class Fault(Section):
 
 
 def atlas_folder() -> Path:
-    """Return the folder of recorded faults in the checkout.
-
-    Examples
-    --------
-    >>> atlas_folder().name
-    'atlas'
-    """
+    """Return the folder of recorded faults in the checkout."""
     return paths.root() / "data" / "atlas"
 
 
@@ -160,15 +154,7 @@ _CLASSES = 40
 
 
 def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -> pd.DataFrame:
-    """Return the numbers of a fault's figure, in the order in which its panels are drawn.
-
-    Examples
-    --------
-    >>> cpu = pd.DataFrame({"elapsed_s": [1.0, 2.0], "cpu": "all", "cpu_steal_ratio": [0.2, 0.3]})
-    >>> shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), limit="stolen-processors.warning"), {"cpu": cpu})
-    >>> shown[["axis", "x", "value", "limit"]].values.tolist()
-    [['time', 1.0, 0.2, 0.01], ['time', 2.0, 0.3, 0.01]]
-    """
+    """Return the numbers of a fault's figure, in the order in which its panels are drawn."""
     parts = [_counter(shows, tables).assign(clean=False)]
     if clean is not None and shows.table in clean:
         parts = [_counter(shows, clean).assign(clean=True), *parts]

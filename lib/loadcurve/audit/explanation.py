@@ -31,27 +31,11 @@ _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a rule checks, and what to do about its finding.
+    """What a rule checks, and what to do about its finding."""
 
-    Attributes
-    ----------
-    rule : Rule
-        Its question, severities, limits and needs are shown too.
-    fault : str
-        What was found and what follows from it, in a sentence; each finding quotes it.
-    sections : mapping of str to str
-        Heading -> Markdown.
-
-    Examples
-    --------
-    >>> from loadcurve.audit import all_rules
-    >>> explain(all_rules()["unfinished-run"]).fault
-    'The run did not end as planned, so it is no point of a curve.'
-    """
-
-    rule: Rule
-    fault: str
-    sections: Mapping[str, str]
+    rule: Rule  # Its question, severities, limits and needs are shown too
+    fault: str  # What was found and what follows from it, in a sentence; each finding quotes it
+    sections: Mapping[str, str]  # Heading -> Markdown
 
     def blocks(self) -> list[Block]:
         """Return everything a reader may want to know about the rule."""
@@ -81,15 +65,7 @@ def explain(rule: Rule) -> Explanation:
 
 
 def rule_named(name: str, rules: Mapping[str, Rule]) -> Rule:
-    """Return a rule by its name.
-
-    Examples
-    --------
-    >>> from loadcurve.audit import all_rules
-    >>> rule_named("running", {"unfinished-run": all_rules()["unfinished-run"]})
-    Traceback (most recent call last):
-    loadcurve.errors.LoadcurveError: expected a rule that loadcurve explain lists, got 'running'
-    """
+    """Return a rule by its name."""
     if name in rules:
         return rules[name]
     words = name.lower().replace("_", "-").replace(" ", "-")
@@ -99,30 +75,14 @@ def rule_named(name: str, rules: Mapping[str, Rule]) -> Rule:
 
 
 def one_listed(name: str, rules: Mapping[str, Rule]) -> str:
-    """Return what a name of a rule must be, in words, with the names that are nearest to a wrong one.
-
-    Examples
-    --------
-    >>> from loadcurve.audit import all_rules
-    >>> one_listed("finished", {"unfinished-run": all_rules()["unfinished-run"]})
-    'a rule that loadcurve explain lists, such as unfinished-run'
-    """
+    """Return what a name of a rule must be, in words, with the names that are nearest to a wrong one."""
     near = [one for one in rules if name and (name in one or one in name)]
     near += [one for one in difflib.get_close_matches(name, rules, n=3, cutoff=0.5) if one not in near]
     return "a rule that loadcurve explain lists" + (f", such as {', '.join(near[:3])}" if near else "")
 
 
 def markdown_blocks(text: str) -> list[Block]:
-    r"""Return the paragraphs, lists and code blocks of a Markdown text.
-
-    Examples
-    --------
-    >>> for block in markdown_blocks("It is $N = X \\cdot R$.\n\n* one\n* two\n\n```console\n$ ss -s\n```"):
-    ...     print(block)
-    Paragraph(label='', text='It is N = X · R.', severity='')
-    Items(title='', sentences=['one', 'two'], numbered=False)
-    Code(text='$ ss -s')
-    """
+    """Return the paragraphs, lists and code blocks of a Markdown text."""
     blocks: list[Block] = []
     lines: list[str] = []
 

@@ -45,18 +45,6 @@ def audit_text(
     """Return verdict, grouping, what was not used, what each rule found, how much was not checked, and notes.
 
     With `every`, all that was not checked is listed, with what to record for it.
-
-    Examples
-    --------
-    >>> row = {"rule": "short-run", "severity": "warning", "run_id": "a", "source": None, "meaning": "It is all start."}
-    >>> findings = pd.DataFrame([row | {"evidence": "It took 2 s.", "advice": "Measure longer."}])
-    >>> print(audit_text(findings, 1, "a.txt"))
-    a.txt: usable with care: short-run
-    <BLANKLINE>
-    warning: short-run
-      It took 2 s.
-      Meaning: It is all start.
-      Next: Measure longer.
     """
     verdict = str(judge(findings, number, beyond))
     each = [f"- {sentence}" for sentence in verdict_sentences(verdict_of_each(findings))]

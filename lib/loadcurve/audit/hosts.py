@@ -18,14 +18,6 @@ def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequen
 
     The host is known if the record of the run names it, or if the URL is on the loopback interface: then generator and
     server are one host.  Rows of a file that somebody brought name no host otherwise, and are left out.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "host": ["C1", None],
-    ...                      "url": ["http://198.18.0.3/", "http://127.0.0.1:80/"]})
-    >>> sockets = pd.DataFrame({"study": "s", "run_id": ["a", "a", "b"], "host": ["C1", "S1", None], "time_wait": 1})
-    >>> of_generator(sockets, runs)["key"].tolist()
-    ['s/a', 's/b']
     """
     if frame is None or frame.empty:
         return pd.DataFrame(columns=[*(frame.columns if frame is not None else ()), "key"])
@@ -47,14 +39,7 @@ def on_loopback(runs: pd.DataFrame) -> pd.Series:
 
 
 def setting_of(settings: pd.DataFrame, name: str, process: str | None = None) -> pd.Series:
-    """Return the value of a setting for each key of `of_generator`, the last if there are several.
-
-    Examples
-    --------
-    >>> settings = pd.DataFrame({"key": ["s/a"], "setting": "net.ipv4.tcp_tw_reuse", "value": "1", "process": None})
-    >>> setting_of(settings, "net.ipv4.tcp_tw_reuse").to_dict()
-    {'s/a': '1'}
-    """
+    """Return the value of a setting for each key of `of_generator`, the last if there are several."""
     if settings.empty:
         return pd.Series(dtype=object)
     rows = settings[settings["setting"] == name]
@@ -64,14 +49,7 @@ def setting_of(settings: pd.DataFrame, name: str, process: str | None = None) ->
 
 
 def port_count(settings: pd.DataFrame) -> dict[str, float]:
-    """Return the number of local ports by key, from net.ipv4.ip_local_port_range.
-
-    Examples
-    --------
-    >>> name = "net.ipv4.ip_local_port_range"
-    >>> port_count(pd.DataFrame({"key": ["s/a"], "setting": name, "value": "40000 40199", "process": None}))
-    {'s/a': 200.0}
-    """
+    """Return the number of local ports by key, from net.ipv4.ip_local_port_range."""
     ranges = setting_of(settings, "net.ipv4.ip_local_port_range").astype("string").str.extract(r"^(\d+)\s+(\d+)$")
     counts: dict[str, float] = (ranges[1].astype(float) - ranges[0].astype(float) + 1).dropna().to_dict()
     return counts
@@ -199,19 +177,16 @@ def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:
 
 
 def ports_of_urls(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return ``study run_id port`` for each run with a URL of HTTP.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "url": ["http://198.18.0.3/", "http://[::1]:8080"]})
-    >>> ports_of_urls(runs)["port"].tolist()
-    ['80', '8080']
-    """
+    """Return ``study run_id port`` for each run with a URL of HTTP."""
     if "url" not in runs:
         return pd.DataFrame(columns=["study", "run_id", "port"])
-    ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
-    named = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
-    return runs[["study", "run_id"]].assign(port=named).dropna(subset="port").drop_duplicates()
+    return runs[["study", "run_id"]].assign(port=ports_in(runs["url"])).dropna(subset="port").drop_duplicates()
+
+
+def ports_in(urls: pd.Series) -> pd.Series:
+    """Return the port of each URL of HTTP, that of its scheme if it names none."""
+    parts = urls.astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
+    return parts["port"].fillna(parts["scheme"].map({"http": "80", "https": "443"}))
 
 
 def _points(runs: pd.DataFrame) -> pd.DataFrame:
@@ -227,32 +202,14 @@ _USUAL = tuple(2**k for k in range(8, 21))  # 1,024 by default, 65,536 or 1,048,
 
 @dataclass(frozen=True)
 class ReachedLimit:
-    """A limit that explains why no more connections opened.
+    """A limit that explains why no more connections opened."""
 
-    Attributes
-    ----------
-    words : str
-        What the number of open connections is, with the limit.
-    advice : str
-        How to raise the limit.
-    """
-
-    words: str
-    advice: str
+    words: str  # What the number of open connections is, with the limit
+    advice: str  # How to raise the limit
 
 
 def limit_reached(opened: int, open_files: float = np.nan, ports: float = np.nan) -> ReachedLimit | None:
-    """Return the limit just above a number of open connections, or None.
-
-    Examples
-    --------
-    >>> limit_reached(1020).words
-    'just below 1024, a usual limit of open files'
-    >>> limit_reached(195, open_files=200).words
-    'just below 200, the limit of open files'
-    >>> limit_reached(700) is None
-    True
-    """
+    """Return the limit just above a number of open connections, or None."""
     limits = _USUAL if np.isnan(open_files) else (int(open_files),)
     for limit in limits:
         if limit - OTHER_DESCRIPTORS <= opened < limit:

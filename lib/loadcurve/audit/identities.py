@@ -133,12 +133,6 @@ def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
     A response of T bytes, header included, makes P = ceil(T / 1448) segments and T + 66 P bytes in frames, on the
     medium T + 90 P (`loadcurve.models.wire`).  If only the mean of T is known, P is at least T / 1448 and at most one
     more.  An interface that counts what the sender hands over as one packet, up to 45 segments, counts fewer headers.
-
-    Examples
-    --------
-    >>> row = {"study": "s", "run_id": "a", "throughput_rps": 1.0, "document_bytes": 10240.0, "header_bytes": 216.0}
-    >>> summarise_wire(pd.DataFrame([row])).iloc[0, 1:].astype(int).tolist()
-    [10456, 10522, 10984, 11176, 66]
     """
     known = runs.reindex(columns=list(dict.fromkeys([*runs, *_NUMBERS, "tls", "url", "tool"])))
     numbers = known[_NUMBERS].astype(float)
@@ -177,14 +171,7 @@ def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def monitored(runs: pd.DataFrame, network: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the rows of load generators whose host was monitored; all rows of a run where that is true of none.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"study": "s", "run_id": "a", "host": ["C1", "C2"]})
-    >>> monitored(rows, pd.DataFrame({"study": "s", "run_id": "a", "host": ["C1", "S1"]}))["host"].tolist()
-    ['C1']
-    """
+    """Return the rows of load generators whose host was monitored; all rows of a run where that is true of none."""
     if network is None or network.empty:
         return runs
     keys = key_of(runs)
@@ -199,14 +186,6 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
 
     The hosts are those of the generators, which receive the responses.  If none of them was monitored and one other
     host was, that host sent them.  Which of several others did is not known, so these runs have no row.
-
-    Examples
-    --------
-    >>> run = {"study": "s", "run_id": "a", "host": "C1", "duration_s": 10.0}
-    >>> sample = {"study": "s", "run_id": "a", "host": "S1", "transmitted_bytes_per_s": 900.0}
-    >>> found = summarise_traffic({"runs": pd.DataFrame([run]), "network": pd.DataFrame([sample])})
-    >>> found[["host", "verb", "most_bytes_per_s"]].values.tolist()
-    [['S1', 'sent', 900.0]]
     """
     runs = tables["runs"]
     hosts = pd.DataFrame({"key": key_of(runs), "host": runs["host"]}).dropna().drop_duplicates()

@@ -42,7 +42,7 @@ class Finding:
     evidence : str
         The numbers, in a sentence.
     advice : str
-        What to do next; empty where nothing is wrong.
+        What to do next; not shown where nothing is wrong.
     observed, expected : float
         What the rule measured and what it should be, in the rule's own unit; NaN where there is no number.
 
@@ -72,9 +72,10 @@ class Need:
     columns : tuple of str
         The columns whose values must not be missing.
     what : str
-        The measurements in words, after "needs".
+        The measurements in words, after "needs"; empty for an alternative.
     record : str
-        What to do to have them next time: a command, or a setting of the load generator.
+        What to do to have them next time: a command, or a setting of the load generator; empty where the rule does not
+        apply without them.
     applies : bool
         False if the rule does not apply to a run without them, and reports nothing about it.
     alternatives : tuple of Need
@@ -88,8 +89,8 @@ class Need:
 
     table: str
     columns: tuple[str, ...]
-    what: str
-    record: str
+    what: str = ""
+    record: str = ""
     applies: bool = True
     alternatives: tuple["Need", ...] = ()
 
@@ -231,7 +232,7 @@ class Rule:
             "observed": found.observed,
             "expected": found.expected,
             "evidence": found.evidence,
-            "advice": found.advice,
+            "advice": "" if found.severity == "ok" else found.advice,
         }
 
 
@@ -251,20 +252,7 @@ def threshold_rule(
     unit: str = "ratio",
     family: Family = "",
 ) -> Rule:
-    """Return a rule that reports the most severe limit that a run's number exceeds.
-
-    Examples
-    --------
-    >>> from loadcurve.audit.run_tables import key_of
-    >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
-    >>> rule = threshold_rule(
-    ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(
-    ...         observed=tables["runs"]["duration_s"].to_numpy()), evidence="It took {observed:s}.", advice="Stop.",
-    ...     limits={"warning": Limit(60, "patience")}, needs=(need,), unit="s")
-    >>> run = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 90.0}
-    >>> rule.audit({"runs": pd.DataFrame([run]).assign(source=None)})[["severity", "evidence"]].values.tolist()
-    [['warning', 'It took 90.0 s.']]
-    """
+    """Return a rule that reports the most severe limit that a run's number exceeds."""
 
     def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
         measured = measure(tables)
@@ -278,10 +266,9 @@ def threshold_rule(
             if row is None or pd.isna(row["observed"]):
                 yield without_sample(run, needs)
                 continue
-            severity = _severity(row["observed"], values)
-            done = "" if severity == "ok" else fill_text(advice, row)
             observed = float(row["observed"])
-            yield Finding(run, severity, fill_text(evidence, row), done, observed, values["warning"])
+            said, done = fill_text(evidence, row), fill_text(advice, row)
+            yield Finding(run, severity_of(observed, values), said, done, observed, values["warning"])
 
     find.__module__ = measure.__module__  # whose docstring is the rule's page
     shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
@@ -294,13 +281,19 @@ def threshold_rule(
 def without_sample(run: Any, needs: Sequence[Need]) -> Finding:
     """Return the finding of a run without a sample within its load: to measure for longer, or what to record."""
     if getattr(run, "duration_s", float("nan")) < 2 * EDGE_S + 1:
-        return Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+        return not_checked(run, NO_SAMPLE, "Measure for at least 10 s.")
     need = next(need for need in needs if need.table != "runs")
-    return Finding(run, "unchecked", f"{NOT_CHECKED}needs {need.what}, {WITHIN}.", need.record)
+    return not_checked(run, f"needs {need.what}, {WITHIN}", need.record)
 
 
-def _severity(observed: float, limits: Mapping[str, float]) -> Severity:
-    if observed > limits.get("error", float("inf")):
+def not_checked(run: Any, reason: str, record: str) -> Finding:
+    """Return the finding of a run that a rule could not examine: why, and what to record."""
+    return Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)
+
+
+def severity_of(observed: float, limits: Mapping[str, float]) -> Severity:
+    """Return the most severe of the limits ``warning`` and ``error`` that a number exceeds."""
+    if observed > limits.get("error", np.inf):
         return "error"
     return "warning" if observed > limits["warning"] else "ok"
 
@@ -322,22 +315,12 @@ class Evidence:
 def judge_evidence(
     tables: Tables, kinds: Iterable[Mapping[str, Evidence]], reason: str, record: str
 ) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"]})
-    >>> ports, log = {"s/a": Evidence("ok", "3 ports.")}, {"s/a": Evidence("error", "No port left.", "Widen.")}
-    >>> for finding in judge_evidence({"runs": runs}, [ports, log], "needs `ss -s`", "Record it."):
-    ...     print(finding.severity, finding.evidence)
-    error No port left. 3 ports.
-    unchecked Not checked: needs `ss -s`.
-    """
+    """Yield one finding for each row of ``runs``."""
     sources = list(kinds)
     for run, key in rows_of(tables):
         found = [one for source in sources if (one := source.get(key)) is not None]
         if not found:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)
+            yield not_checked(run, reason, record)
             continue
         found.sort(key=lambda one: _ORDER.index(one.severity))
         worst = found[0]

@@ -22,17 +22,8 @@ _ITEM = {"cpu": ["cpu"], "network": ["interface"], "disks": ["device"], "tcp": [
 def merge_samples(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with one row for each sample; tables of other kinds, and samples without a time, unchanged.
 
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    table : pandas.DataFrame
-        Rows of a monitor.  Rows of one file are never merged: it may hold several samples of one second.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Each column has its first known value, that of the row with most known values first.
+    Each column has its first known value, that of the row with most known values first.  Rows of one file are never
+    merged: it may hold several samples of one second.
 
     Examples
     --------
@@ -65,13 +56,7 @@ _KEY = "study/run_id"
 
 
 def key_of(frame: pd.DataFrame) -> pd.Series:
-    """Return a text for each row that identifies its run: study and run, either of which may be missing.
-
-    Examples
-    --------
-    >>> key_of(pd.DataFrame({"study": ["s", None], "run_id": ["c1", "c1"]})).tolist()
-    ['s/c1', '/c1']
-    """
+    """Return a text for each row that identifies its run: study and run, either of which may be missing."""
     if _KEY in frame:
         return frame[_KEY]
     study = frame["study"].fillna("") if "study" in frame else ""
@@ -79,41 +64,20 @@ def key_of(frame: pd.DataFrame) -> pd.Series:
 
 
 def count_runs(frame: pd.DataFrame) -> int:
-    """Return of how many runs a table has rows; a row without a run is one of its own.
-
-    Examples
-    --------
-    >>> count_runs(pd.DataFrame({"study": "s", "run_id": ["c1", "c1", "c2", None], "generator": [0, 1, 0, 0]}))
-    3
-    """
+    """Return of how many runs a table has rows; a row without a run is one of its own."""
     named = frame["run_id"].notna()
     return int(key_of(frame[named]).nunique() + (~named).sum())
 
 
 def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Yield the key of each run with its first row: of several load generators, the first.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"study": "s", "run_id": ["c1", "c1", "c2"], "generator": [0, 1, 0]})
-    >>> [(key, row.generator) for key, row in first_rows(rows)]
-    [('s/c1', 0), ('s/c2', 0)]
-    """
+    """Yield the key of each run with its first row: of several load generators, the first."""
     keys = key_of(runs)
     first = ~keys.duplicated()
     yield from zip(keys[first], runs[first].itertuples(index=False), strict=True)
 
 
 def once(function: Callable[[Tables], T]) -> Callable[[Tables], T]:
-    """Return a function of tables whose result the rules share that examine the same runs; none may change it.
-
-    Examples
-    --------
-    >>> number_of = once(lambda tables: [len(tables["runs"])])
-    >>> tables = RunTables({"runs": pd.DataFrame({"run_id": ["c1"]})})
-    >>> number_of(tables) is number_of(tables)
-    True
-    """
+    """Return a function of tables whose result the rules share that examine the same runs; none may change it."""
 
     @wraps(function)
     def shared(tables: Tables) -> T:
@@ -129,45 +93,12 @@ def once(function: Callable[[Tables], T]) -> Callable[[Tables], T]:
 
 @once
 def rows_of(tables: Tables) -> list[tuple[Any, str]]:
-    """Return each row of ``runs`` as a named tuple, with its key; rules that examine the same runs share the list.
-
-    Examples
-    --------
-    >>> [(row.run_id, key) for row, key in rows_of({"runs": pd.DataFrame({"study": ["s"], "run_id": ["c1"]})})]
-    [('c1', 's/c1')]
-    """
+    """Return each row of ``runs`` as a named tuple, with its key; rules that examine the same runs share the list."""
     return list(zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True))
 
 
-def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
-    """Return the rows of all tables that belong to some runs; tables without runs are kept whole.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": ["s"], "run_id": ["c1"]})
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"], "cpu": "0"})
-    >>> tables_of(runs, {"cpu": cpu})["cpu"]["run_id"].tolist()
-    ['c1']
-    """
-    own = {"runs": runs}
-    wanted = pd.Index(key_of(runs).unique())
-    every = "runs" in tables and len(runs) == len(tables["runs"])
-    for name, frame in tables.items():
-        if name != "runs":
-            own[name] = frame if every or "run_id" not in frame else frame[key_of(frame).isin(wanted)]
-    return own
-
-
 class RunTables(Mapping[str, pd.DataFrame]):
-    """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it.
-
-    Examples
-    --------
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"], "cpu": "0"})
-    >>> runs = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"]})
-    >>> RunTables({"runs": runs, "cpu": cpu}, runs.head(1))["cpu"]["run_id"].tolist()
-    ['c1']
-    """
+    """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it."""
 
     def __init__(self, tables: Tables, runs: pd.DataFrame | None = None) -> None:
         self._tables = tables
@@ -234,12 +165,6 @@ class RunTables(Mapping[str, pd.DataFrame]):
 
 
 def all_runs(runs: pd.DataFrame) -> SimpleNamespace:
-    """Return what names all runs together in a finding: their study if they have one, and no run.
-
-    Examples
-    --------
-    >>> all_runs(pd.DataFrame({"study": ["s", "s"], "run_id": ["c1", "c2"]})).study
-    's'
-    """
+    """Return what names all runs together in a finding: their study if they have one, and no run."""
     studies = runs["study"].dropna().unique() if "study" in runs else []
     return SimpleNamespace(study=studies[0] if len(studies) == 1 else None, run_id=None, source=None)

@@ -27,14 +27,7 @@ _RESPONSES_EACH = 10  # of each connection: one of ten is cut off at the end
 
 
 def advised_seconds(run: Any) -> float:
-    """Return how long to measure a run: at least 10 s, and ten responses for each connection.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> advised_seconds(SimpleNamespace(requests=200, connections=100, duration_s=4.0))
-    20.0
-    """
+    """Return how long to measure a run: at least 10 s, and ten responses for each connection."""
     requests, connections, duration = (getattr(run, name) for name in ("requests", "connections", "duration_s"))
     if pd.isna(requests) or pd.isna(connections) or pd.isna(duration) or not requests:
         return ADVISED_S
@@ -44,15 +37,7 @@ def advised_seconds(run: Any) -> float:
 def samples_within(
     table: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequence[str] | None = None, *, edges: bool = False
 ) -> pd.DataFrame:
-    """Return the samples that lie wholly within their run's load, with the column ``key`` of the run.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"study": ["s"], "run_id": ["a"], "duration_s": [10.0]})
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "elapsed_s": [0.5, 5.0, 9.5], "cpu_idle_ratio": [1, 0.2, 1]})
-    >>> samples_within(cpu, runs)["cpu_idle_ratio"].tolist()
-    [0.2]
-    """
+    """Return the samples that lie wholly within their run's load, with the column ``key`` of the run."""
     if table is None or table.empty:
         return (pd.DataFrame(columns=columns) if table is None else table).assign(key=pd.Series(dtype=object))
     keys = key_of(table)
@@ -75,15 +60,6 @@ def growth_of_counters(tables: Tables, names: Mapping[str, str]) -> pd.DataFrame
 
     The first value is the last sample before the load, because connections open in its first milliseconds; without one
     it is the first sample within the load.  The last value is the first sample after the load, or the last within it.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "duration_s": 10.0}])
-    >>> counters = pd.DataFrame({"study": "s", "run_id": "a", "tool": "nstat", "elapsed_s": [-1.0, 5.0, 10.5, 60.0],
-    ...                          "counter": "TcpExtListenDrops", "value": [7.0, 9.0, 12.0, 99.0]})
-    >>> names = {"TcpExtListenDrops": "drops"}
-    >>> growth_of_counters({"runs": runs, "counters": counters}, names)["drops"].tolist()
-    [5.0]
     """
     counters = tables.get("counters")
     columns = ["key", "host", "item", *dict.fromkeys(names.values())]
@@ -125,24 +101,11 @@ _CERTAIN = 5.0  # standard errors; the cut was chosen among many
 
 @dataclass(frozen=True)
 class Series:
-    """Samples of one run, in order of time, without the first and the last second of the load.
+    """Samples of one run, in order of time, without the first and the last second of the load."""
 
-    Attributes
-    ----------
-    elapsed_s, rates : numpy.ndarray, shape (n,)
-        End of each interval since the start of the load, and the rate in it.
-    counter : str
-        What was counted, in words.
-
-    Examples
-    --------
-    >>> Series(np.arange(1.0, 4.0), np.array([9.0, 10.0, 11.0]), "requests/s").interval_s
-    1.0
-    """
-
-    elapsed_s: Array
-    rates: Array
-    counter: str
+    elapsed_s: Array  # End of each interval since the start of the load, shape (n,)
+    rates: Array  # The rate in each interval, shape (n,)
+    counter: str  # What was counted, in words
 
     @property
     def interval_s(self) -> float:
@@ -157,14 +120,6 @@ def throughput_series(tables: Tables) -> dict[str, Series]:
     A run has at most one series, of the first of these that recorded it: responses of the generator (``requests``),
     the server's own count (``server``), TCP segments received on the host that received most, packets of the interface
     that carried most.  Segments and packets follow the requests, except where their sizes change.
-
-    Examples
-    --------
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({"study": ["s"], "run_id": ["a"], "duration_s": [9.0]}))
-    >>> tcp = {"study": "s", "run_id": "a", "elapsed_s": [1.0, 2.0, 3.0], "segments_received_pps": [5.0, 6.0, 7.0]}
-    >>> throughput_series({"runs": runs, "tcp": check("tcp", pd.DataFrame(tcp))})["s/a"].rates.tolist()
-    [5.0, 6.0, 7.0]
     """
     found: dict[str, Series] = {}
     for rows, counter in _sources(tables):

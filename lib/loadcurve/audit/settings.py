@@ -59,15 +59,7 @@ class AuditSettings:
         return AuditSettings(self.select or other.select, {**other.ignore, **self.ignore}, limits, origins)
 
     def differences(self, rules: Mapping[str, Rule]) -> tuple[str, ...]:
-        """Return a sentence for what differs from an audit without settings: selected rules, and each other limit.
-
-        Examples
-        --------
-        >>> from loadcurve.audit import all_rules
-        >>> changed = build_settings({"limits": {"timeouts": {"warning": 0.5}}}, all_rules(), "options")
-        >>> changed.differences(all_rules())
-        ('Limit timeouts.warning is 0.5 instead of 0.001 (options).',)
-        """
+        """Return a sentence for what differs from an audit without settings: selected rules, and each other limit."""
         named = self.origins.get
         found = [f"Only selected rules ran: {', '.join(self.select)} ({named('select', 'settings')})."]
         found = found if self.select else []
@@ -83,14 +75,7 @@ class AuditSettings:
 def build_settings(
     values: Any, rules: Mapping[str, Rule], where: str, document: Document | None = None
 ) -> AuditSettings:
-    """Return checked settings.
-
-    Examples
-    --------
-    >>> build_settings({"ignore": {"speed": "why"}}, {}, "loadcurve.toml")
-    Traceback (most recent call last):
-    loadcurve.errors.LoadcurveError: loadcurve.toml: expected a rule that loadcurve explain lists, got 'speed'
-    """
+    """Return checked settings."""
     for place, expected, got in _broken(values, rules):
         at = f"{document.path}:{document.line(('audit', *place))}" if document else where
         raise LoadcurveError(f"{at}: expected {expected}, got {repr(got)[:80]}")

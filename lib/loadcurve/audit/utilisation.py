@@ -31,14 +31,6 @@ def busy_processors(tables: Tables) -> pd.DataFrame:
         processors of the host, which is computed where the tool did not print it; `cpus` counts them; `role` is
         ``generator`` or ``server`` for a processor that was theirs alone, else empty.  Hosts may be namespaces of one
         machine, whose monitors see the same processors; then one with a role is only listed for the host of its role.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "host": "h", "server_cpu": "0", "generator_cpu": "1"}])
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "host": "h", "cpu": ["0", "1"], "cpu_idle_ratio": [0.5, 0.1]})
-    >>> found = busy_processors({"runs": runs, "cpu": cpu})
-    >>> found[["cpu", "busy", "cpus", "role"]].round(2).values.tolist()
-    [['0', 0.5, 2, 'server'], ['1', 0.9, 2, 'generator'], ['all', 0.7, 2, '']]
     """
     samples = samples_within(tables.get("cpu"), tables["runs"])
     columns = ["key", "host", "cpu", "busy", "cpus", "role"]
@@ -151,28 +143,14 @@ def _busy_devices(
     return samples.groupby(["key", "host", name], observed=True)["busy"].mean().dropna().reset_index()
 
 
-def worst(found: pd.DataFrame, column: str = "busy") -> pd.DataFrame:
-    """Return the row of each run with the highest value of a column, by the key of the run, as `observed`.
-
-    Examples
-    --------
-    >>> worst(pd.DataFrame({"key": ["a", "a"], "cpu": ["0", "1"], "busy": [0.2, 0.9]}))["cpu"].to_dict()
-    {'a': '1'}
-    """
+def worst(found: pd.DataFrame, column: str = "observed") -> pd.DataFrame:
+    """Return the row of each run with the highest value of a column, by the key of the run, as `observed`."""
     rows = found.dropna(subset=column).sort_values(column, kind="stable").drop_duplicates("key", keep="last")
     return rows.assign(observed=rows[column]).set_index("key")
 
 
 def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
-    """Add the columns ``others`` and ``first``: sentences about other processes, empty if they used little or nothing.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "cpu_other_ratio": 0.64}])
-    >>> found = by_others(pd.DataFrame({"observed": [0.99]}, index=["s/a"]), {"runs": runs})
-    >>> found.iloc[0][["others", "first"]].tolist()
-    [", other processes included, which used 64.0 % of the run's processors", 'Stop the other processes first. ']
-    """
+    """Add the columns ``others`` and ``first``: sentences about other processes, empty if they used little."""
     runs = tables["runs"]
     if "cpu_other_ratio" not in runs:
         return found.assign(others="", first="")
@@ -206,13 +184,6 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
     A resource is ``server CPU`` and ``generator CPU`` where each was pinned to its own, ``all CPUs``, ``busiest CPU``
     (one thread cannot use more), ``disk NAME`` or ``link NAME``, with the host before it where several hosts were
     watched.  A disk serves requests side by side, so it may not be the limit even at a utilisation of 1.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "server_cpu": "0", "generator_cpu": "1"}])
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "cpu": ["0", "1"], "cpu_idle_ratio": [0.5, 0.1]})
-    >>> use_of_resources({"runs": runs, "cpu": cpu})[["resource", "utilisation_ratio"]].values.tolist()
-    [['server CPU', 0.5], ['generator CPU', 0.9]]
     """
     parts = [_of_processors(busy_processors(tables)), _of_devices(busy_disks(tables), "device", "disk")]
     parts += [_of_devices(busy_links(tables), "interface", "link")]
@@ -225,15 +196,7 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
 
 
 def in_words(resource: str) -> str:
-    """Return the name of a resource as a sentence has it.
-
-    Examples
-    --------
-    >>> in_words("C1 busiest other CPU")
-    'the busiest CPU of C1 that neither the server nor the generator was pinned to'
-    >>> in_words("S1 link eth0"), in_words("all CPUs")
-    ('link eth0 of S1', 'all CPUs together')
-    """
+    """Return the name of a resource as a sentence has it."""
     found = _LABEL.fullmatch(resource)
     if not found:
         return resource

@@ -139,41 +139,23 @@ _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 @dataclass(frozen=True)
 class Group:
-    """Findings of one rule and severity that say the same, of which a line shows the first.
-
-    Attributes
-    ----------
-    severity, rule : str
-    runs : str
-        In words: the name of the only run, or how many there are and the first of them.
-    evidence, meaning, advice : str
-        Of the first; empty where there is none.
-    rows : pandas.DataFrame
-        All of them.
-    """
+    """Findings of one rule and severity that say the same, of which a line shows the first."""
 
     severity: str
     rule: str
-    runs: str
+    runs: str  # In words: the name of the only run, or how many there are and the first of them
+    # `evidence`, `meaning` and `advice`: of the first; empty where there is none.
     evidence: str
     meaning: str
     advice: str
-    rows: pd.DataFrame
+    rows: pd.DataFrame  # All of them
 
     def __str__(self) -> str:
         return f"{self.severity}, {self.rule}, {self.runs}: {self.evidence} {self.advice}".strip()
 
 
 def groups_of(findings: pd.DataFrame) -> list[Group]:
-    """Return what was found, the most severe first: errors, warnings, and findings of ignored rules.
-
-    Examples
-    --------
-    >>> row = {"rule": "short-run", "evidence": "It took 2 s.", "advice": "Measure longer.", "source": None}
-    >>> [group] = groups_of(pd.DataFrame([row | {"severity": "warning", "run_id": run} for run in "ab"]))
-    >>> print(group)
-    warning, short-run, 2 runs, such as a: It took 2 s. Measure longer.
-    """
+    """Return what was found, the most severe first: errors, warnings, and findings of ignored rules."""
     found = []
     alike = findings.assign(said=_without_numbers(findings))
     for severity in ("error", "warning", "ignored"):
@@ -200,13 +182,7 @@ def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
 
 
 def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
-    """One sentence for each verdict that differs from another run's: how many runs, and the first of them.
-
-    Examples
-    --------
-    >>> list(verdict_sentences({"a": Verdict("ok"), "b": Verdict("ok"), "c": Verdict("error", "short-run")}))
-    ['do not use: short-run (c)', 'usable (a, b)']
-    """
+    """One sentence for each verdict that differs from another run's: how many runs, and the first of them."""
     runs: dict[str, list[str]] = {}
     for severity in ("error", "warning", "unchecked", "ok"):
         for run, verdict in verdicts.items():
@@ -219,14 +195,7 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
 
 
 def unchecked_count(findings: pd.DataFrame) -> Iterable[str]:
-    """One sentence with the number of rules that could not be checked, after those that failed.
-
-    Examples
-    --------
-    >>> row = {"run_id": "a", "severity": "unchecked", "evidence": "Not checked: needs swap.", "advice": "Record sar."}
-    >>> list(unchecked_count(pd.DataFrame([row | {"rule": "swapping"}, row | {"rule": "paging", "severity": "ok"}])))
-    ['1 of 2 rules, as data are missing: `loadcurve audit --all` lists what to record']
-    """
+    """One sentence with the number of rules that could not be checked, after those that failed."""
     lacking = findings[findings["severity"] == "unchecked"]
     failed = lacking["evidence"].astype(str).str.startswith(INTERNAL_ERROR)
     yield from unchecked_sentences(lacking[failed])
@@ -264,13 +233,7 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
 
 
 def run_name(finding: Mapping[str, object] | pd.Series) -> str:
-    """Return the run that a finding is about: its name, else its file; empty if it is about all runs together.
-
-    Examples
-    --------
-    >>> run_name({"run_id": None, "source": "c64.txt"}), run_name({"run_id": "c64-r1", "source": "local.wrk.txt"})
-    ('c64.txt', 'c64-r1')
-    """
+    """Return the run that a finding is about: its name, else its file; empty if it is about all runs together."""
     names = (finding[column] for column in ("run_id", "source"))
     return next((str(name) for name in names if isinstance(name, str)), "")
 

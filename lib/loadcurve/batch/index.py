@@ -14,7 +14,7 @@ import pyarrow as pa
 from loadcurve.batch.execution import Outcome
 from loadcurve.batch.grid import Job
 from loadcurve.blocks import Block, Code, Drawing, Grid, Paragraph, to_html
-from loadcurve.blocks.frame import framed
+from loadcurve.blocks.html import framed
 from loadcurve.files.atomic import replacing, write_text
 from loadcurve.packages import __version__
 

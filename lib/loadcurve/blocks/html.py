@@ -1,8 +1,14 @@
-"""Blocks as HTML.  Every text is escaped; only the drawings, which loadcurve made, are inserted as they are."""
+"""Blocks as HTML, and the frame of every page that a report is: one file without scripts and requests.
+
+Every text is escaped; only the drawings, which loadcurve made, are inserted as they are.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
 from html import escape as escape_all
+from importlib.resources import files
 from itertools import groupby
 
 from loadcurve.blocks.block import Block, Code, Drawing, Grid, Items, Paragraph, Section
@@ -103,3 +109,41 @@ def _items(items: Items, level: int) -> str:
     lines = "\n".join(f"<li>{escape(sentence)}</li>" for sentence in items.sentences)
     title = f"<h{level}>{escape(items.title)}</h{level}>\n" if items.title else ""
     return f"{title}<{tag}>\n{lines}\n</{tag}>"
+
+
+# Texts are escaped, and this stops the script of one that is not.  Drawings of a batch are files next to the page.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file: data:; base-uri 'none'; form-action 'none'"
+)
+
+
+def framed(title: str, heading: str, summary: str, body: str, version: str, created: datetime) -> str:
+    """Return an HTML page: light and dark, for phones and for paper."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape_all(title)}</title>
+<style>
+{_style()}</style>
+</head>
+<body>
+<header>
+<h1>{escape_all(heading).replace("/", "/<wbr>")}</h1>
+<p class="summary">{escape_all(summary)}</p>
+</header>
+<main>
+{body}
+</main>
+<footer>Made by loadcurve {escape_all(version)} on {created:%Y-%m-%d}.</footer>
+</body>
+</html>
+"""
+
+
+@cache
+def _style() -> str:
+    return (files("loadcurve.blocks") / "page.css").read_text("utf-8")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from loadcurve.acceptance import describe_checks
 from loadcurve.blocks import Block, Grid, Paragraph, to_html, to_text
-from loadcurve.blocks.frame import framed
+from loadcurve.blocks.html import framed
 from loadcurve.packages import __version__
 from loadcurve.report.checks import Check, junit_xml
 

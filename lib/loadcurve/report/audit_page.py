@@ -18,8 +18,7 @@ from loadcurve.audit.verdict import (
     verdict_sentences,
 )
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_html
-from loadcurve.blocks.frame import framed
-from loadcurve.blocks.html import escape
+from loadcurve.blocks.html import escape, framed
 from loadcurve.packages import __version__
 
 _LISTED = 100  # runs of a finding that the page lists

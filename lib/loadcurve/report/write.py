@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loadcurve.analysis import Analysis
 from loadcurve.blocks import Paragraph, to_html, to_markdown, to_text
-from loadcurve.blocks.frame import framed
+from loadcurve.blocks.html import framed
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import check_target, replacing, temporary_folder
 from loadcurve.report.data import json_report

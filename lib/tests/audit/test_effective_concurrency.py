@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examined import examiner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,10 +22,7 @@ C30000 = {"tool": "wrk", "threads": 2, "connections": 30000, "throughput_rps": 1
 
 
 def finding(of=None, **run):
-    row = {"study": "s", "run_id": "r", "status": "finished", **run}
-    others = {name: tables.check(name, pd.DataFrame([{"study": "s", "run_id": "r"} | each for each in rows]))
-              for name, rows in (of or {}).items()}  # fmt: skip
-    return RULE.audit({"runs": tables.check("runs", pd.DataFrame([row])), **others}).iloc[0]
+    return examiner()(RULE.name, run, **(of or {})).iloc[0]
 
 
 def recorded(sample, **known):

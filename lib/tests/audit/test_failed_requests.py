@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examined import examiner
 
 import loadcurve
-from loadcurve.audit.rules.failed_requests import RULE
 from loadcurve.tables import check
 from loadcurve.tables.schemas.failures import count_failures, error_ratio
 
@@ -12,8 +12,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def finding(**run):
-    runs = pd.DataFrame([{"study": "s", "run_id": "r", "status": "finished", **run}])
-    return RULE.audit({"runs": check("runs", runs)}).iloc[0]
+    return examiner()("failed-requests", run).iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,7 @@ def test_runs_of_several_tools_are_counted_row_by_row():
 
 
 def test_goodput_of_every_report_leaves_out_what_failed():
-    for folder in (
+    for folder in [
         "ab",
         "weighttp",
         "hey",
@@ -95,7 +94,7 @@ def test_goodput_of_every_report_leaves_out_what_failed():
         "fortio",
         "gatling",
         "jmeter",
-    ):
+    ]:
         for path in sorted((DATA / folder).glob("*.txt")):
             read = loadcurve.read(path).tables
             runs = check("runs", read["runs"] if "runs" in read else pd.DataFrame(), extra=True)

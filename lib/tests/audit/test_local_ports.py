@@ -2,22 +2,18 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from examined import examiner
 
 import loadcurve
 from loadcurve.audit.rules.local_ports import RULE
-from loadcurve.tables import check
 
 DATA = Path(__file__).parents[1] / "data"
-RUN = {"study": "s", "run_id": "a", "status": "finished", "tool": "wrk", "duration_s": 10.0, "host": "C1",
-       "url": "http://198.18.0.3/616.txt"}  # fmt: skip
+of_run = examiner(tool="wrk", duration_s=10.0, host="C1", url="http://198.18.0.3/616.txt")
 
 
 def audited(run=None, **tables):
-    others = {name: check(name, pd.DataFrame([{"study": "s", "run_id": "a"} | row for row in rows]))
-              for name, rows in tables.items()}  # fmt: skip
-    return RULE.audit({"runs": check("runs", pd.DataFrame([RUN | (run or {})])), **others}).iloc[0]
+    return of_run("local-ports", run or {}, **tables).iloc[0]
 
 
 def towards(number, port="80", state="TIME-WAIT"):
@@ -65,7 +61,7 @@ def test_counts_of_another_or_an_unknown_host_are_not_taken():
         assert found["severity"] == "unchecked" and "ss -tan" in found["advice"]
     assert audited({"host": None}, sockets=[{"time_wait": 28000}])["severity"] == "unchecked"
     loopback = {"url": "http://127.0.0.1:8080/", "host": None}
-    kept = {"study": "s", "run_id": "a", "tool": "sysctl", "setting": "net.ipv4.tcp_tw_reuse", "value": "0"}
+    kept = {"tool": "sysctl", "setting": "net.ipv4.tcp_tw_reuse", "value": "0"}
     found = audited(loopback, sockets=[{"time_wait": 28000}], settings=[kept])
     assert found["severity"] == "error", "on the loopback interface every host is the generator's"
 

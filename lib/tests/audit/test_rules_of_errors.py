@@ -4,29 +4,90 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examined import case, examiner
 
 import loadcurve
 from loadcurve.audit import AuditSettings, all_rules, audit
 from loadcurve.tables import check
 
 DATA = Path(__file__).parents[1] / "data"
-RUN = {"study": "s", "status": "finished", "tool": "wrk", "url": "http://127.0.0.1:1/616.txt", "connections": 8}
-
-
-def audited(rule, *runs, **tables):
-    rows = [RUN | {"run_id": f"r{i}"} | run for i, run in enumerate(runs)]
-    others = {name: check(name, pd.DataFrame([{"study": "s", "run_id": "r0"} | row for row in rows_]))
-              for name, rows_ in tables.items()}  # fmt: skip
-    return all_rules()[rule].audit({"runs": check("runs", pd.DataFrame(rows)), **others})
+audited = examiner(tool="wrk", url="http://127.0.0.1:1/616.txt", connections=8)
 
 
 def recorded(rule, path):
     return audit(loadcurve.read(DATA / path), AuditSettings(select=(rule,))).iloc[0]
 
 
-@pytest.mark.parametrize("rule", ["timeouts", "empty-replies", "short-responses", "early-end", "late-end"])
-def test_a_report_without_the_numbers_is_not_examined(rule):
-    assert audited(rule, {}).empty
+def replies(empty, header=144, body=616, number=46700):
+    """Totals of equal responses, of which some are empty."""
+    whole = number - empty
+    received, bodies = whole * float(header + body), whole * float(body)
+    return {"tool": "ab", "requests": number, "received_bytes": received, "received_body_bytes": bodies}
+
+
+def lengths(*each):
+    return [{"requests": 100, "received_bytes": 100.0 * number} for number in each]
+
+
+def longer(more):
+    """Totals of responses to which some bytes are added: bodies of several lengths."""
+    run = replies(0)
+    return run | {name: run[name] + more for name in ("received_bytes", "received_body_bytes")}
+
+
+P99 = [{"generator": 0, "quantile": 0.99, "latency_s": 0.1}]
+LATE = {"requests": 1000, "errors_timeout": 50, "generator": 0}
+# ab -t ends with requests in flight: 3863 counted, and the bytes of 3864 responses of 123 and 3 bytes.
+UNCOUNTED = {"tool": "ab", "requests": 3863, "received_bytes": 486864.0, "received_body_bytes": 11592.0}
+# HTML transferred: 10882 bytes in 200 responses of a document of 100 bytes.
+SHORTER = {"tool": "ab", "requests": 200, "received_bytes": 40872.0, "received_body_bytes": 10882.0}
+SIZES = [{"run_id": f"r{i}", "factor": "server.response_bytes", "level": n} for i, n in enumerate(["616"] * 3 + ["0"])]
+LOADS = [{"run_id": f"r{i}", "factor": "load.connections", "level": f"{i}"} for i in range(4)]
+CASES = [
+    *[case(rule, "", {}) for rule in ("timeouts", "empty-replies", "short-responses", "early-end", "late-end")],
+    *[case("short-load", severity, {"duration_s": lasts, "duration_asked_s": 60.0}, observed=lasts)
+      for lasts, severity in ((0.0, "warning"), (2.99, "warning"), (3.0, "ok"), (3600.0, "ok"))],
+    case("short-load", "unchecked", {"duration_asked_s": 10.0}, says="needs the duration of the load"),
+    # No percentile is known to leave the late responses out.
+    case("timeouts", "warning", LATE | {"tool": "k6"}, latency=P99),
+    case("timeouts", "warning", LATE),
+    case("empty-replies", "ok", UNCOUNTED | {"connections": 2}),
+    case("empty-replies", "ok", UNCOUNTED | {"document_bytes": 3.0, "connections": 0}),
+    *[case("empty-replies", "ok", longer(more)) for more in (1, 17, 1234)],
+    case("empty-replies", "ok", {"requests": 1000, "received_bytes": 9000.0}),
+    case("empty-replies", "error", {"requests": 1000, "received_bytes": 8999.0}),
+    *[case("short-responses", f"ok ok {severity}", *lengths(850, 850, last), observed=last / 850)
+      for last, severity in ((850, "ok"), (808, "ok"), (807, "warning"), (425, "warning"), (424, "error"),
+                             (2000, "ok"))],
+    *[case("short-responses", "ok ok ok unchecked", *lengths(850, 850, 850), lengths(100)[0] | other)
+      for other in ({"url": "http://127.0.0.1:1/0.txt"}, {"variant": "gzip"}, {"tool": "ab"}, {"errors_status": 90},
+                    {"study": "t"})],
+    # Another port is the same URL; a factor of the size makes other responses, one of the load does not.
+    case("short-responses", "ok ok error", *lengths(850, 850), lengths(100)[0] | {"url": "http://127.0.0.1:2/616.txt"}),
+    case("short-responses", "ok ok ok unchecked", *lengths(850, 850, 850, 100), factors=[*SIZES, *LOADS]),
+    case("short-responses", "warning", SHORTER | {"document_bytes": 100.0}, says="54.4 bytes; the first had 100"),
+    case("short-responses", "ok", SHORTER | {"document_bytes": 54.0}),
+    case("early-end", "ok", {"duration_asked_s": 10.0, "duration_s": 9.6}, says="9.6 s of 10 s"),
+    case("early-end", "warning", {"duration_asked_s": 10.0, "duration_s": 9.4}, says="9.4 s of 10 s"),
+    case("early-end", "error", {"duration_asked_s": 10.0, "duration_s": 4.9}, says="4.9 s of 10 s"),
+    case("early-end", "ok", {"duration_asked_s": 10.0, "duration_s": 30.0}),
+    case("early-end", "ok", {"requests_asked": 100, "requests": 96}, says="96 requests of 100 requests"),
+    case("early-end", "warning", {"requests_asked": 100, "requests": 90}, says="90 requests of 100 requests"),
+    case("early-end", "ok", {"requests_asked": 100, "requests": 40, "requests_started": 100}),
+    case("early-end", "ok", {"requests_asked": 100, "requests": 40, "errors_read": 60}),
+    # ab -t 10 -n 100000000 ends by time, and ab -t 10 (-n 50000) by requests.
+    case("early-end", "ok", {"requests_asked": 10**8, "requests": 50, "duration_asked_s": 10.0, "duration_s": 10.0}),
+    case("early-end", "ok", {"requests_asked": 50000, "requests": 50000, "duration_asked_s": 10.0, "duration_s": 2.0}),
+    # wrk -d3s with SYNs dropped took 135 s; -d1s takes 1.1 s.
+    *[case("late-end", severity, {"duration_asked_s": asked, "duration_s": took})
+      for asked, took, severity in ((1.0, 1.1, "ok"), (3.0, 4.2, "ok"), (3.0, 4.4, "warning"), (3.0, 135.0, "error"),
+                                    (10.0, 12.1, "warning"))],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_severities_and_words(case):
+    case.check(audited)
 
 
 @pytest.mark.parametrize(
@@ -55,19 +116,8 @@ def test_a_recorded_load_of_3_s_is_long_enough(path):
     assert (found["severity"], found["advice"]) == ("ok", "")
 
 
-@pytest.mark.parametrize(("lasts", "severity"), [(0.0, "warning"), (2.99, "warning"), (3.0, "ok"), (3600.0, "ok")])
-def test_short_load(lasts, severity):
-    found = audited("short-load", {"duration_s": lasts, "duration_asked_s": 60.0}).iloc[0]
-    assert (found["severity"], found["observed"]) == (severity, lasts)
-
-
-def test_the_requested_duration_says_nothing_about_the_load_that_was_sent():
-    found = audited("short-load", {"duration_asked_s": 10.0}).iloc[0]
-    assert found["severity"] == "unchecked" and "needs the duration of the load" in found["evidence"]
-
-
 def test_a_higher_limit_is_the_duration_that_is_advised():
-    runs = check("runs", pd.DataFrame([RUN | {"run_id": "r0", "duration_s": 20.0, "tool": "httperf"}]))
+    runs = check("runs", pd.DataFrame([{"run_id": "r0", "status": "finished", "duration_s": 20.0, "tool": "httperf"}]))
     found = all_rules()["short-load"].audit({"runs": runs}, {"seconds": 60.0}).iloc[0]
     assert (found["severity"], found["advice"]) == ("warning", "Measure for at least 60 s.")
 
@@ -83,14 +133,6 @@ def test_timeouts_against_the_highest_percentile(late, severity):
     assert ("the printed p99 leaves them out" in found["evidence"]) == (severity == "error")
 
 
-@pytest.mark.parametrize("known", [{"tool": "k6"}, {}])
-def test_timeouts_are_no_error_where_no_percentile_is_known_to_leave_them_out(known):
-    rows = [{"generator": 0, "quantile": 0.99, "latency_s": 0.1}] if known else []
-    latency = {"latency": rows} if rows else {}
-    found = audited("timeouts", {"requests": 1000, "errors_timeout": 50, "generator": 0} | known, **latency).iloc[0]
-    assert found["severity"] == "warning"
-
-
 def test_recorded_empty_replies():
     """ab: Complete requests: 200, Failed requests: 0, Total transferred: 0 bytes; its status is failed."""
     found = recorded("empty-replies", "ab/no-bytes.txt")
@@ -99,48 +141,16 @@ def test_recorded_empty_replies():
     assert empty_file["severity"] == "ok" and empty_file["observed"] == 235, "470000 bytes in 2000 responses: headers"
 
 
-def replies(empty, header=144, body=616, number=46700):
-    whole = number - empty
-    return {
-        "requests": number,
-        "received_bytes": whole * float(header + body),
-        "received_body_bytes": whole * float(body),
-    }
-
-
 # 4590 of 46700 were recorded with ab -l, while a server closed a tenth of the connections.
 @pytest.mark.parametrize(
     ("empty", "severity"), [(0, "ok"), (1, "warning"), (4590, "warning"), (4671, "error"), (10000, "error")]
 )
 def test_some_empty_replies_show_in_the_totals(empty, severity):
-    found = audited("empty-replies", {"tool": "ab"} | replies(empty)).iloc[0]
+    found = audited("empty-replies", replies(empty)).iloc[0]
     assert found["severity"] == severity
     if empty:
         assert f"{46700 - empty} equal responses (144 bytes of header, 616 of body)" in found["evidence"]
         assert f"so at least {empty} replies were empty" in found["evidence"]
-
-
-def test_a_response_that_was_received_but_not_counted_is_no_empty_reply():
-    """ab -t ends with requests in flight: 3863 counted, and the bytes of 3864 responses of 123 and 3 bytes."""
-    run = {"tool": "ab", "requests": 3863, "received_bytes": 486864.0, "received_body_bytes": 11592.0, "connections": 2}
-    assert audited("empty-replies", run)["severity"].tolist() == ["ok"]
-    assert audited("empty-replies", run | {"document_bytes": 3.0, "connections": 0})["severity"].tolist() == ["ok"]
-
-
-@pytest.mark.parametrize("more", [1, 17, 1234])
-def test_bodies_of_several_lengths_are_no_empty_replies(more):
-    run = replies(0)
-    run = {
-        **run,
-        "received_bytes": run["received_bytes"] + more,
-        "received_body_bytes": run["received_body_bytes"] + more,
-    }
-    assert audited("empty-replies", {"tool": "ab"} | run)["severity"].tolist() == ["ok"]
-
-
-@pytest.mark.parametrize(("received", "severity"), [(9000.0, "ok"), (8999.0, "error")])
-def test_the_shortest_response_has_9_bytes(received, severity):
-    assert audited("empty-replies", {"requests": 1000, "received_bytes": received})["severity"].tolist() == [severity]
 
 
 def test_a_recorded_run_without_a_response_or_an_error():
@@ -154,82 +164,11 @@ def test_error_pages_of_another_length_are_counted_once():
     assert recorded("failed-requests", "ab/flaky.txt")["observed"] == pytest.approx(53 / 200)
 
 
-def lengths(*each, **known):
-    return [{"requests": 100, "received_bytes": 100.0 * number} | known for number in each]
-
-
-@pytest.mark.parametrize(
-    ("last", "severity"), [(850, "ok"), (808, "ok"), (807, "warning"), (425, "warning"), (424, "error"), (2000, "ok")]
-)
-def test_short_responses_against_the_other_runs(last, severity):
-    found = audited("short-responses", *lengths(850, 850, last))
-    assert found["severity"].tolist() == ["ok", "ok", severity]
-    assert found["observed"].iloc[-1] == last / 850
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"url": "http://127.0.0.1:1/0.txt"}, {"variant": "gzip"}, {"tool": "ab"}, {"errors_status": 90}, {"study": "t"}],
-)
-def test_responses_of_other_runs_are_not_compared(change):
-    found = audited("short-responses", *lengths(850, 850, 850), lengths(100)[0] | change).iloc[-1]
-    assert found["severity"] == "unchecked"
-
-
-def test_another_port_is_the_same_url_and_a_factor_of_the_size_is_not():
-    other = {"url": "http://127.0.0.1:2/616.txt"}
-    assert audited("short-responses", *lengths(850, 850), lengths(100)[0] | other)["severity"].iloc[-1] == "error"
-    levels = [{"run_id": f"r{i}", "factor": "server.response_bytes", "level": f"{n}"} for i, n in enumerate([616] * 3)]
-    own = [*levels, {"run_id": "r3", "factor": "server.response_bytes", "level": "0"}]
-    load = [{"run_id": f"r{i}", "factor": "load.connections", "level": f"{i}"} for i in range(4)]
-    found = audited("short-responses", *lengths(850, 850, 850, 100), factors=[*own, *load])
-    assert found["severity"].tolist() == ["ok", "ok", "ok", "unchecked"]
-
-
-def test_responses_shorter_than_the_first_of_ab():
-    """HTML transferred: 10882 bytes in 200 responses of a document of 100 bytes."""
-    run = {"tool": "ab", "requests": 200, "received_bytes": 40872.0, "received_body_bytes": 10882.0}
-    found = audited("short-responses", run | {"document_bytes": 100.0}).iloc[0]
-    assert found["severity"] == "warning" and "54.4 bytes; the first had 100" in found["evidence"]
-    assert audited("short-responses", run | {"document_bytes": 54.0})["severity"].tolist() == ["ok"]
-
-
-@pytest.mark.parametrize(
-    ("run", "severity", "words"),
-    [
-        ({"duration_asked_s": 10.0, "duration_s": 9.6}, "ok", "9.6 s of 10 s"),
-        ({"duration_asked_s": 10.0, "duration_s": 9.4}, "warning", "9.4 s of 10 s"),
-        ({"duration_asked_s": 10.0, "duration_s": 4.9}, "error", "4.9 s of 10 s"),
-        ({"duration_asked_s": 10.0, "duration_s": 30.0}, "ok", ""),
-        ({"requests_asked": 100, "requests": 96}, "ok", "96 requests of 100 requests"),
-        ({"requests_asked": 100, "requests": 90}, "warning", "90 requests of 100 requests"),
-        ({"requests_asked": 100, "requests": 40, "requests_started": 100}, "ok", ""),
-        ({"requests_asked": 100, "requests": 40, "errors_read": 60}, "ok", ""),
-        # ab -t 10 -n 100000000 ends by time, and ab -t 10 (-n 50000) by requests.
-        ({"requests_asked": 10**8, "requests": 50, "duration_asked_s": 10.0, "duration_s": 10.0}, "ok", ""),
-        ({"requests_asked": 50000, "requests": 50000, "duration_asked_s": 10.0, "duration_s": 2.0}, "ok", ""),
-    ],
-)
-def test_early_end(run, severity, words):
-    found = audited("early-end", run).iloc[0]
-    assert found["severity"] == severity and words in found["evidence"]
-
-
 def test_the_recorded_interrupt_of_wrk():
     """wrk -d10s ended by ^C after 2 s prints a whole report."""
     found = recorded("unfinished-run", "wrk/sigint.txt")
     assert found["severity"] == "error" and "interrupted" in found["evidence"]
     assert "measured 2 s of the 10 s asked for" in found["evidence"]
-
-
-# wrk -d3s with SYNs dropped took 135 s; -d1s takes 1.1 s.
-@pytest.mark.parametrize(
-    ("asked", "took", "severity"),
-    [(1.0, 1.1, "ok"), (3.0, 4.2, "ok"), (3.0, 4.4, "warning"), (3.0, 135.0, "error"), (10.0, 12.1, "warning")],
-)
-def test_late_end(asked, took, severity):
-    found = audited("late-end", {"duration_asked_s": asked, "duration_s": took})
-    assert found["severity"].tolist() == [severity]
 
 
 def test_the_heading_of_wrk_says_what_was_asked_for():

@@ -1,21 +1,9 @@
 """Rules about monitored hosts: each fires, stays silent, ignores samples outside the load, and says what is missing."""
 
-import pandas as pd
 import pytest
+from examined import examiner
 
-from loadcurve.audit import all_rules
-from loadcurve.tables import check
-
-RUN = {
-    "study": "s",
-    "run_id": "a",
-    "tool": "wrk",
-    "threads": 2,
-    "status": "finished",
-    "duration_s": 10.0,
-    "server_cpu": "0",
-    "generator_cpu": "1",
-}
+of_run = examiner(tool="wrk", threads=2, duration_s=10.0, server_cpu="0", generator_cpu="1")
 IDLE = {"cpu_user_ratio": 0.0, "cpu_idle_ratio": 1.0, "cpu_iowait_ratio": 0.0, "cpu_steal_ratio": 0.0,
         "cpu_softirq_ratio": 0.0}  # fmt: skip
 
@@ -92,12 +80,8 @@ CASES = [  # rule, tables in which it is silent, tables in which it warns, table
 
 
 def audited(rule, tables):
-    rows = {
-        name: pd.DataFrame([{"study": "s", "run_id": "a", "elapsed_s": 5.0} | row for row in rows])
-        for name, rows in tables.items()
-    }
-    declared = {name: check(name, frame) for name, frame in rows.items()}
-    return all_rules()[rule].audit({"runs": check("runs", pd.DataFrame([RUN])), **declared}).iloc[0]
+    timed = {name: [{"elapsed_s": 5.0} | row for row in rows] for name, rows in tables.items()}
+    return of_run(rule, **timed).iloc[0]
 
 
 @pytest.mark.parametrize(("rule", "silent", "warned", "failed"), CASES, ids=[case[0] for case in CASES])

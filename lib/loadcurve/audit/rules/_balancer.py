@@ -11,7 +11,7 @@ COUNTS = (
 )  # fmt: skip
 """Counters of the table ``balancer`` that grow from the start of the balancer."""
 
-COUNTED = Need("balancer", ("kind",), "the counts of a balancer's servers", "", applies=False)
+COUNTED = Need("balancer", ("kind",), "the counts of a balancer's servers", applies=False)
 _SERVICE = ("host", "virtual_address", "virtual_port", "service")
 _SERVER = ("server", "server_address", "server_port")
 
@@ -29,14 +29,6 @@ def of_servers(tables: Tables) -> pd.DataFrame:
     it is.  ``decisions`` counts what the balancer assigned: requests where it balances requests (haproxy in mode http),
     else connections.  ``share`` is the expected share of a server among those of its service, from the share that the
     laboratory computed, or from the weights; 0 for a server without weight.
-
-    Examples
-    --------
-    >>> rows = {"study": "s", "run_id": "a", "kind": "server", "service": "web", "server": ["x", "y"] * 2}
-    >>> from loadcurve.tables import check
-    >>> counted = check("balancer", pd.DataFrame(rows | {"connections": [100, 0, 160, 40]}))
-    >>> of_servers({"balancer": counted})[["name", "decisions", "share"]].values.tolist()
-    [['x', 60.0, 0.5], ['y', 40.0, 0.5]]
     """
     rows = tables["balancer"]
     rows = rows[rows["kind"].eq("server").fillna(False)]
@@ -52,11 +44,6 @@ def of_servers(tables: Tables) -> pd.DataFrame:
     weight = servers["expected_share_ratio"].astype(float).fillna(servers["weight"].astype(float)).fillna(1.0)
     total = weight.groupby([servers["key"], servers["of"]]).transform("sum")
     return servers.assign(share=(weight / total.where(total > 0)).fillna(0.0))
-
-
-def worst_of_each(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the row of each run with the greatest ``observed``, indexed by ``key``."""
-    return rows.sort_values("observed", kind="stable").drop_duplicates("key", keep="last").set_index("key")
 
 
 def _joined(rows: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series:

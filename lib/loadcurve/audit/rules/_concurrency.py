@@ -82,32 +82,18 @@ _HOW_TO_OPEN = (
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause of the difference.
+    """A cause of the difference; its sentences have placeholders for facts (`loadcurve.units.fill_text`)."""
 
-    Attributes
-    ----------
-    holds : callable
-        What must be true of the facts for the sentence to be.
-    clause, advice : str
-        The facts in a clause, and what to do, with their placeholders (`loadcurve.units.fill_text`).
-    tools : tuple of str
-        Load generators that work in this way; empty for all.
-    connections, in_flight : str
-        The fact with the connections that could carry requests, by this cause, and with the requests in flight with it
-        taken into account; empty if it does not change them.
-    explains_rest : bool
-        Whether the cause has no number of its own and explains whatever is left.
-    severity : {"ok", "warning", "error"}
-        At most, if the load is the one requested: ``warning`` if only the mean must not be multiplied with it.
-    """
-
-    holds: Callable[[SimpleNamespace], bool]
-    clause: str
-    advice: str
-    tools: tuple[str, ...] = ()
+    holds: Callable[[SimpleNamespace], bool]  # What must be true of the facts for the sentence to be
+    clause: str  # The facts in a clause
+    advice: str  # What to do
+    tools: tuple[str, ...] = ()  # Load generators that work in this way; empty for all
+    # `connections` and `in_flight`: the fact with the connections that could carry requests, by this cause, and with
+    # the requests in flight with it taken into account; empty if it does not change them.
     connections: str = ""
     in_flight: str = ""
-    explains_rest: bool = False
+    explains_rest: bool = False  # Whether the cause has no number of its own and explains whatever is left
+    # At most, if the load is the one requested: `warning` if only the mean must not be multiplied with it.
     severity: Severity = "error"
 
 

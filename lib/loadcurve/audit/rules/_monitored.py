@@ -27,7 +27,6 @@ THREADS = Need(
     "the processor time of the generator's threads",
     "Record `pidstat -u -t 1` on the generator's host while the load runs.",
 )
-SUMMARY = Need("sockets", ("time_wait",), "the sockets of the generator's host", "Record `ss -s` while the load runs.")
 SNAPSHOT = Need("connections", ("state", "local_port"), "the sockets of the server", "Record `ss -tan` on the server.")
 LISTENING = Need(
     "connections", ("state", "receive_queue", "send_queue"), "the listening sockets", "Record `ss -tan` on the server."

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule
 from loadcurve.audit.rules._levels import runs_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 from loadcurve.tables.schemas.derived import digit_of
@@ -69,8 +69,7 @@ def judge_averages(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         name = averaged[0][1] if pd.notna(averaged[0][1]) else "a report"
         evidence += f" In {name}, p{100 * one['quantile']:.6g} is {1000 * one['latency_s']:.4g} ms, the mean of theirs."
     advice = "Remove the row of averages, and report each run, or the percentiles of their added histograms."
-    severity: Severity = "warning" if len(averaged) else "ok"
-    yield Finding(all_runs(runs), severity, evidence, advice if len(averaged) else "", float(len(averaged)), 0.0)
+    yield Finding(all_runs(runs), "warning" if len(averaged) else "ok", evidence, advice, float(len(averaged)), 0.0)
 
 
 RULE = Rule(
@@ -78,7 +77,7 @@ RULE = Rule(
     "Is each percentile that of a run, and no mean of percentiles?",
     judge_averages,
     {"ok": "no run has the mean percentiles of others", "warning": "a run does"},
-    needs=(Need("latency", ("quantile", "latency_s"), "percentiles", "", applies=False),),
+    needs=(Need("latency", ("quantile", "latency_s"), "percentiles", applies=False),),
     limits={"percentiles": Limit(_FEWEST, "one is near the mean by chance in 2 of 100 runs, three in 1 of 100,000")},
     family="Statistics",
 )

@@ -24,7 +24,7 @@ Congestion control over virtual links is what you study.
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.tables import merge_generators
 
@@ -54,13 +54,12 @@ def judge_links(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
             continue
         hosts_of, each = found[key], sizes[key]
         if each != each:
-            needs = f"{NOT_CHECKED}{hosts_of} use bbr over veth; needs the bytes of a response."
-            yield Finding(run, "unchecked", needs, "Use a generator that counts bytes and responses.")
+            needs = f"{hosts_of} use bbr over veth; needs the bytes of a response"
+            yield not_checked(run, needs, "Use a generator that counts bytes and responses.")
             continue
         evidence = f"{hosts_of}: bbr over a veth link without fq, with {each:.0f} bytes for each response."
-        slow = each > limits["bytes"]
         advice = "Set `sysctl -w net.ipv4.tcp_congestion_control=reno` on the server, and repeat the run."
-        yield Finding(run, "warning" if slow else "ok", evidence, advice if slow else "", each, limits["bytes"])
+        yield Finding(run, "warning" if each > limits["bytes"] else "ok", evidence, advice, each, limits["bytes"])
 
 
 RULE = Rule(
@@ -68,7 +67,7 @@ RULE = Rule(
     "Is throughput free of BBR's pacing over virtual links?",
     judge_links,
     {"ok": "no bbr over veth, or responses of one segment", "warning": "bbr over veth, larger responses"},
-    needs=(Need("settings", ("setting",), "the settings of the hosts", "", applies=False),),
+    needs=(Need("settings", ("setting",), "the settings of the hosts", applies=False),),
     limits={"bytes": Limit(1448, "payload of a TCP segment with timestamps at an MTU of 1500 bytes: 1500 - 20 - 32")},
     family="Statistics",
 )

@@ -38,7 +38,7 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.audit.identities import SIZES, monitored, summarise_traffic, summarise_wire
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, first_rows
 
 Row = Mapping[Hashable, Any]
@@ -61,7 +61,7 @@ def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         elif pd.notna(run.document_bytes) and pd.notna(run.received_bytes_per_s) and run.throughput_rps:
             yield _received(run, limits)
         else:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}it is not known which host sent the responses.", _HOST)
+            yield not_checked(run, "it is not known which host sent the responses", _HOST)
 
 
 def _received(run: Any, limits: Mapping[str, float]) -> Finding:
@@ -71,7 +71,7 @@ def _received(run: Any, limits: Mapping[str, float]) -> Finding:
         f"The generator received {received:,.1f} bytes for each response, whose body has {run.document_bytes:,.0f}."
     )
     few = received < run.document_bytes * (1 - limits["missing"])
-    return Finding(run, "error" if few else "ok", evidence, _MISSING if few else "", received, run.document_bytes)
+    return Finding(run, "error" if few else "ok", evidence, _MISSING, received, run.document_bytes)
 
 
 def _on_the_wire(run: Any, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
@@ -82,8 +82,8 @@ def _on_the_wire(run: Any, model: Row, carried: Row, limits: Mapping[str, float]
     verb = f"Host{'s' * (', ' in carried['host'])} {carried['host']} {carried['verb']}"
     takes = f"a response of {payload:,.0f} bytes, header included, takes {expected:,.0f} in frames"
     if carried["samples"] < limits["samples"]:
-        evidence = f"{NOT_CHECKED}{carried['samples']:.0f} samples of the link lie within the load."
-        return Finding(run, "unchecked", evidence, "Measure for at least 10 s.")
+        few = f"{carried['samples']:.0f} samples of the link lie within the load"
+        return not_checked(run, few, "Measure for at least 10 s.")
     if most < model["least_bytes"] * (1 - limits["missing"]):
         evidence = f"{verb} {carried['most_bytes_per_s']:,.0f} bytes/s at {rate:,.0f} requests/s, "
         evidence += f"{most:,.1f} bytes for each response; {takes}."

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
 from loadcurve.stats.arrays import Array
@@ -42,7 +42,7 @@ def judge_level(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     found = long_enough(throughput_series(tables), _FEWEST)
     for run, key in rows_of(tables):
         if key not in found:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}.", RECORD_SERIES)
+            yield not_checked(run, f"needs {SERIES.format(_FEWEST)}", RECORD_SERIES)
             continue
         series = _without_warm_up(found[key])
         change, words = _change(series, limits["ratio"])

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import limit_reached, of_generator, port_count, setting_of
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables, rows_of
 
 _OTHERS = "Look for a refused or unanswered handshake: `ss -s`, the server's backlog and its log."
@@ -47,21 +47,16 @@ def judge_opened(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findin
     for run, key in rows_of(tables):
         requested, failed = int(run.connections), int(run.errors_connect)
         share = failed / max(requested, 1)
-        severity: Severity = "ok"
-        if share > limits["warning"]:
-            severity = "error" if share > limits["error"] else "warning"
+        severity = severity_of(share, limits)
         if failed > requested:
             evidence = f"{failed} attempts to open {requested} connections failed."
             yield Finding(run, severity, evidence, f"{_OTHERS} {_not_a_point(requested)}", np.nan, float(requested))
             continue
         opened = requested - failed
         evidence = f"{failed} of {requested} connections failed to open."
-        advice = ""
-        if severity != "ok":
-            limit = limit_reached(opened, files.get(key, np.nan), ports.get(key, np.nan))
-            cause = f"{opened} is {limit.words}. {limit.advice}" if limit else _OTHERS
-            advice = f"{cause} {_not_a_point(requested)}"
-        yield Finding(run, severity, evidence, advice, float(opened), float(requested))
+        limit = limit_reached(opened, files.get(key, np.nan), ports.get(key, np.nan))
+        cause = f"{opened} is {limit.words}. {limit.advice}" if limit else _OTHERS
+        yield Finding(run, severity, evidence, f"{cause} {_not_a_point(requested)}", float(opened), float(requested))
 
 
 def _not_a_point(requested: int) -> str:

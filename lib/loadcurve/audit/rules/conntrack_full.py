@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence
+from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, severity_of
 from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.audit.samples import growth_of_counters, samples_within
 
@@ -80,12 +80,10 @@ def _of_tables(tables: Tables, limits: Mapping[str, float]) -> dict[str, Evidenc
     )
     found = {}
     for row in shares.itertuples(index=False):
-        severity: Severity = "warning" if row.share > limits["warning"] else "ok"
-        severity = "error" if row.share > limits["error"] else severity
         host = row.host or "the host"
         text = f"{row.used:.0f} of {row.room:.0f} connections were tracked on {host}."
-        advice = "" if severity == "ok" else _RAISE
-        found[str(row.key)] = Evidence(severity, text, advice, float(row.share), limits["warning"])
+        severity = severity_of(row.share, limits)
+        found[str(row.key)] = Evidence(severity, text, _RAISE, float(row.share), limits["warning"])
     return found
 
 
@@ -107,7 +105,7 @@ def _of_counters(tables: Tables) -> dict[str, Evidence]:
             f"The conntrack table of {host} dropped {row.dropped:.0f} packets, evicted {row.evicted:.0f} entries and "
             f"failed to insert {row.failed:.0f}."
         )
-        found[str(row.key)] = Evidence(severity, text, "" if severity == "ok" else _RAISE, float(row.dropped), 0.0)
+        found[str(row.key)] = Evidence(severity, text, _RAISE, float(row.dropped), 0.0)
     return found
 
 
@@ -124,8 +122,6 @@ RULE = Rule(
         "warning": Limit(0.9, "counts are sampled; a burst of connections fills the last tenth between two samples"),
         "error": Limit(0.99, "the kernel drops at the maximum; sampled counts are just below it"),
     },
-    needs=(
-        Need("settings", ("setting", "value"), _NEEDS, _RECORD, alternatives=(Need("counters", ("value",), "", ""),)),
-    ),
+    needs=(Need("settings", ("setting", "value"), _NEEDS, _RECORD, alternatives=(Need("counters", ("value",)),)),),
     family="Load delivered",
 )

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.tables.schemas.derived import half_digit
 
@@ -72,14 +72,11 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
             if run.tool == "h2load" and one["identity"] != "highest percentile" and one["implied"] < one["stated"]:
                 one["beyond"] = 0.0
         worst = max(identities, key=lambda one: one["beyond"])
-        severity: Severity = "error" if worst["beyond"] > limits["error"] else "ok"
-        if severity == "ok" and worst["beyond"] > limits["warning"]:
-            severity = "warning"
+        severity = severity_of(worst["beyond"], limits)
         least = min(limits["warning"], limits["error"])
         at_fault = identities if severity == "ok" else [one for one in identities if one["beyond"] > least]
         evidence = "; ".join(map(_in_words, at_fault)).capitalize() + "."
-        advice = "" if severity == "ok" else _ADVICE
-        yield Finding(rows[position], severity, evidence, advice, worst["stated"], worst["implied"])
+        yield Finding(run, severity, evidence, _ADVICE, worst["stated"], worst["implied"])
 
 
 def _above_maximum(tables: Tables) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -68,7 +68,7 @@ def _of_generators(tables: Tables, limits: Mapping[str, float]) -> dict[str, Evi
         if key in counted and number >= limit - OTHER_DESCRIPTORS:
             severity = "error"
         text = f"{number:.0f} {words} from a generator that may have {limit:.0f} open files."
-        found[str(key)] = Evidence(severity, text, "" if severity == "ok" else _RAISE, number, limit)
+        found[str(key)] = Evidence(severity, text, _RAISE, number, limit)
     return found
 
 
@@ -102,7 +102,7 @@ RULE = Rule(
             ("setting", "value"),
             _NEEDS,
             _RECORD,
-            alternatives=(Need("runs", ("reason",), "", ""), Need("events", ("text",), "", "")),
+            alternatives=(Need("runs", ("reason",)), Need("events", ("text",))),
         ),
     ),
     unfinished=True,

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import scipy
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.rules._levels import runs_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 
@@ -43,8 +43,8 @@ def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     levels = runs.groupby(["variant", "axis", "level"], dropna=False)["throughput_rps"]
     ratio = (runs["throughput_rps"] / levels.transform("mean"))[levels.transform("size") > 1].astype(float)
     if len(ratio) < _FEWEST:
-        evidence = f"{NOT_CHECKED}needs {_FEWEST} runs of repeated levels with a time."
-        yield Finding(all_runs(runs), "unchecked", evidence, "Repeat each level at least three times.")
+        needs = f"needs {_FEWEST} runs of repeated levels with a time"
+        yield not_checked(all_runs(runs), needs, "Repeat each level at least three times.")
         return
     order = np.arange(len(ratio))
     chance = float(scipy.stats.kendalltau(order, ratio).pvalue)
@@ -53,8 +53,7 @@ def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     drifts = chance < limits["probability"] and abs(change) > limits["ratio"]
     evidence = f"From the first run to the last, throughput at equal load changed by {change:+.1%} (p = {chance:.2g})."
     advice = "Find what changed (temperature, logs, neighbours), randomise the order of runs, and repeat the sweep."
-    severity: Severity = "warning" if drifts else "ok"
-    yield Finding(all_runs(runs), severity, evidence.replace("%", " %"), advice if drifts else "", change, 0.0)
+    yield Finding(all_runs(runs), "warning" if drifts else "ok", evidence.replace("%", " %"), advice, change, 0.0)
 
 
 RULE = Rule(

@@ -26,6 +26,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.utilisation import worst
 
 _DURATION = ("duration_asked_s", "duration_s")
 
@@ -48,9 +49,7 @@ def measure_shortfall(tables: Tables) -> pd.DataFrame:
         .where(is_time, numbers["requests_asked"].map("{:.0f} requests".format))
     )
     observed = by_time.where(is_time, by_number).clip(lower=0.0)
-    found = pd.DataFrame({"key": key_of(runs), "observed": observed, "done": done, "asked": asked})
-    found = found.sort_values("observed", na_position="first").drop_duplicates("key", keep="last")
-    return found.set_index("key")
+    return worst(pd.DataFrame({"key": key_of(runs), "observed": observed, "done": done, "asked": asked}))
 
 
 RULE = threshold_rule(
@@ -70,7 +69,7 @@ RULE = threshold_rule(
             "the requested time",
             "Note it in a factors.csv (duration_asked_s).",
             applies=False,
-            alternatives=(Need("runs", ("requests_asked", "requests"), "", ""),),
+            alternatives=(Need("runs", ("requests_asked", "requests")),),
         ),
     ),
     family="Errors",

@@ -67,18 +67,7 @@ from loadcurve.units import fill_text
 
 
 def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``: X · R against the connections requested, both in connections.
-
-    Examples
-    --------
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({
-    ...     "study": ["001"], "run_id": ["c8000"], "status": ["finished"], "connections": [8000],
-    ...     "throughput_rps": [20260.6], "latency_mean_s": [0.04994], "errors_connect": [6980]}))
-    >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested. Cause: 6980 failed to open, and the 1020 \
-left are just below 1024, a usual limit of open files.
-    """
+    """Yield one finding for each row of ``runs``: X · R against the connections requested, both in connections."""
     measured = _measured(tables)
     for run, key in rows_of(tables):
         requested = float(run.connections)
@@ -171,7 +160,7 @@ def _judge(facts: SimpleNamespace, factor: float) -> tuple[Severity, str, str]:
     advice = [fill_text(cause.advice, vars(facts)) for cause in causes]
     advice += [] if explained else [_record(facts)]
     advice += [f"Until then do not use this run as a point at N = {facts.connections}."] if worst == "error" else []
-    return severity, text, "" if severity == "ok" else " ".join(dict.fromkeys(advice))
+    return severity, text, " ".join(dict.fromkeys(advice))
 
 
 _SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")

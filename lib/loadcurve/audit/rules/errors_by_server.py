@@ -24,8 +24,9 @@ The failing server is the fault under study, and the number reported is how the 
 import pandas as pd
 
 from loadcurve.audit.rule import Limit, Need, threshold_rule
-from loadcurve.audit.rules._balancer import of_servers, worst_of_each
+from loadcurve.audit.rules._balancer import of_servers
 from loadcurve.audit.run_tables import Tables
+from loadcurve.audit.utilisation import worst
 
 _TIMES = 3.0  # of the other servers' share of errors
 _FEWEST = 10.0  # errors: the 95 % interval of a smaller Poisson count is wider than a factor of two
@@ -43,7 +44,7 @@ def measure_errors(tables: Tables) -> pd.DataFrame:
     rest = (others["errors"] / others["decisions"].where(others["decisions"] > 0)).fillna(0.0).clip(upper=1.0)
     own = (servers["errors"] / servers["decisions"]).clip(upper=1.0)
     beyond = (own > _TIMES * rest) & (servers["errors"] >= _FEWEST)
-    return worst_of_each(servers.assign(observed=own.where(beyond, 0.0), rest=rest))
+    return worst(servers.assign(observed=own.where(beyond, 0.0), rest=rest))
 
 
 RULE = threshold_rule(
@@ -54,8 +55,8 @@ RULE = threshold_rule(
     advice="Read the error log of this server, request it without the balancer, repair it, and repeat the run.",
     limits={"warning": Limit(0.01, "99 % is the least availability that service level objectives commonly ask for")},
     needs=(
-        Need("balancer", ("errors_response",), "the errors of each server", "", applies=False),
-        Need("balancer", ("connections",), "the counts of a balancer's servers", "", applies=False),
+        Need("balancer", ("errors_response",), "the errors of each server", applies=False),
+        Need("balancer", ("connections",), "the counts of a balancer's servers", applies=False),
     ),
     family="Balance",
 )

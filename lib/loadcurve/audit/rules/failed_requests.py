@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked, severity_of
 from loadcurve.audit.run_tables import Tables
 from loadcurve.tables.schemas.failures import FEW_ERRORS, POLL_S, count_failures, counted_errors, polls_timeouts
 from loadcurve.units import format_quantity
@@ -48,21 +48,17 @@ def judge_failed_requests(tables: Tables, limits: Mapping[str, float]) -> Iterat
             yield Finding(run, "error", "No response came.", _SILENT, 1.0, limits["warning"])
             continue
         if np.isnan(sent):
-            evidence = f"{NOT_CHECKED}needs a count of requests and one of failures."
-            yield Finding(run, "unchecked", evidence, "Use a generator that counts failed requests.")
+            needs = "needs a count of requests and one of failures"
+            yield not_checked(run, needs, "Use a generator that counts failed requests.")
             continue
-        share, severity = failed / sent, _severity(failed / sent, limits)
+        share, severity = failed / sent, severity_of(failed / sent, limits)
         lengths = _count(run, "errors_length") / sent
         if severity == "ok" and lengths > limits["warning"]:  # a page may vary in length by design
             text = f"{format_quantity(lengths, 'ratio')} of {sent:.0f} responses had another length than the first."
             yield Finding(run, "warning", text, _ADVICE["errors_length"], lengths, limits["warning"])
             continue
-        advice = "" if severity == "ok" else " ".join(_advice(run))
+        advice = " ".join(_advice(run))
         yield Finding(run, severity, _evidence(run, failed, sent, polled), advice, share, limits["warning"])
-
-
-def _severity(share: float, limits: Mapping[str, float]) -> Severity:
-    return "error" if share > limits["error"] else "warning" if share > limits["warning"] else "ok"
 
 
 _SILENT = (

@@ -23,7 +23,7 @@ The sweep only looks for the range of loads that deserves a measurement, and no 
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
 from loadcurve.audit.rules._levels import ONE_RUN_ID, REPEATS, SEPARATE, advised_repeats, runs_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 
@@ -37,7 +37,7 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     if runs.empty:
         return
     if runs["unclear"].any():
-        yield Finding(all_runs(runs), "unchecked", f"{NOT_CHECKED}{ONE_RUN_ID}.", SEPARATE)
+        yield not_checked(all_runs(runs), ONE_RUN_ID, SEPARATE)
         return
     copied = runs.duplicated(["variant", "axis", "level", *_NUMBERS]) & runs[list(_NUMBERS)].notna().all(axis=1)
     copies = int(copied.sum())
@@ -56,9 +56,8 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         f"Measure each level at least {advised_repeats(tables, limits['repeats'])} times, the whole sweep in another "
         "order each time, so that a drift of the machine does not look like a level's effect."
     )
-    wrong = few > 0 or copies > 0
-    severity: Severity = "warning" if wrong else "ok"
-    yield Finding(all_runs(runs), severity, evidence, advice if wrong else "", float(least), limits["repeats"])
+    severity: Severity = "warning" if few or copies else "ok"
+    yield Finding(all_runs(runs), severity, evidence, advice, float(least), limits["repeats"])
 
 
 RULE = Rule(

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, key_of
 
 # A spectrum, such as that of an HDR histogram, goes on to the last response in steps that nobody reports.  A percentile
@@ -52,8 +52,8 @@ def judge_few(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
         printed.setdefault(place, []).append(quantile)
     for run, place in zip(runs.itertuples(index=False), _place(runs), strict=True):
         if place not in printed:
-            evidence = f"{NOT_CHECKED}needs a percentile below the maximum."
-            yield Finding(run, "unchecked", evidence, "Let the generator print percentiles (`wrk --latency`).")
+            record = "Let the generator print percentiles (`wrk --latency`)."
+            yield not_checked(run, "needs a percentile below the maximum", record)
             continue
         quantiles = np.array(printed[place])
         least = np.ceil(np.log(limits["probability"]) / np.log(quantiles))

@@ -31,6 +31,7 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import LISTENING
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
+from loadcurve.audit.utilisation import worst
 
 
 def measure_queue(tables: Tables) -> pd.DataFrame:
@@ -38,9 +39,7 @@ def measure_queue(tables: Tables) -> pd.DataFrame:
     sockets = tables["connections"]
     listening = sockets[(sockets["state"] == "LISTEN") & (sockets["send_queue"] > 0)]
     listening = samples_within(listening, tables["runs"])
-    listening = listening.assign(observed=listening["receive_queue"] / listening["send_queue"])
-    found = listening.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
-    return found[["observed", "receive_queue", "send_queue", "local_port"]]
+    return worst(listening.assign(observed=listening["receive_queue"] / listening["send_queue"]))
 
 
 RULE = threshold_rule(

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.rules._balancer import COUNTED, of_servers, service_of
 from loadcurve.audit.run_tables import Tables, first_rows, key_of
 
@@ -79,8 +79,8 @@ def judge_sources(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
             continue
         known = [one for one in services if one.sources > 0]
         if not known:
-            evidence = f"{NOT_CHECKED}needs the clients of scheduler {services[0].scheduler}."
-            yield Finding(run, "unchecked", evidence, "Record `ipvsadm -Lnc` or `ss -tn` on the balancer.")
+            needs = f"needs the clients of scheduler {services[0].scheduler}"
+            yield not_checked(run, needs, "Record `ipvsadm -Lnc` or `ss -tn` on the balancer.")
             continue
         over = [expected_largest_share(int(one.sources), tuple(one.shares)) / max(one.shares) - 1 for one in known]
         most, one = max(zip(over, known, strict=True), key=lambda each: each[0])
@@ -90,9 +90,8 @@ def judge_sources(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
             f"{len(one.shares)} servers: the expected largest share is {fair * (1 + most) * 100:.3g} %, an even "
         )
         evidence += f"one {fair * 100:.3g} %."
-        few = most > limits["ratio"]
         advice = "Send from more addresses, hash the port too, or measure with round robin."
-        yield Finding(run, "warning" if few else "ok", evidence, advice if few else "", most, limits["ratio"])
+        yield Finding(run, "warning" if most > limits["ratio"] else "ok", evidence, advice, most, limits["ratio"])
 
 
 def _hashing(tables: Tables) -> dict[str, list[Any]]:
@@ -138,6 +137,6 @@ RULE = Rule(
     judge_sources,
     {"ok": "the expected largest share is at most a quarter above an even one", "warning": "it is larger"},
     limits={"ratio": Limit(0.25, "a server with a quarter more than its share holds the others to 80 %")},
-    needs=(COUNTED, Need("balancer", ("scheduler",), "the scheduler of a balancer", "", applies=False)),
+    needs=(COUNTED, Need("balancer", ("scheduler",), "the scheduler of a balancer", applies=False)),
     family="Balance",
 )

@@ -27,6 +27,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import Limit, Need, threshold_rule
 from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.utilisation import worst
 
 _ALWAYS_S = 1.0
 
@@ -37,8 +38,7 @@ def measure_excess(tables: Tables) -> pd.DataFrame:
     asked = runs["duration_asked_s"].astype(float)
     excess = (runs["duration_s"].astype(float) - asked - _ALWAYS_S) / asked.where(asked > 0)
     found = pd.DataFrame({"key": key_of(runs), "observed": excess.clip(lower=0.0)})
-    found = found.assign(took=runs["duration_s"].astype(float), asked=asked)
-    return found.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
+    return worst(found.assign(took=runs["duration_s"].astype(float), asked=asked))
 
 
 RULE = threshold_rule(
@@ -52,6 +52,6 @@ RULE = threshold_rule(
         "warning": Limit(0.1, "a tenth of the time without load changes throughput more than repeats do"),
         "error": Limit(1.0, "most of the time is not the planned load"),
     },
-    needs=(Need("runs", ("duration_asked_s", "duration_s"), "the requested time", "", applies=False),),
+    needs=(Need("runs", ("duration_asked_s", "duration_s"), "the requested time", applies=False),),
     family="Errors",
 )

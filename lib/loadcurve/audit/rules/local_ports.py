@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import of_generator, on_loopback, port_count, ports_of_urls, setting_of
-from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, refusals
+from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, judge_evidence, refusals, severity_of
 from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.models.wire.ports import LINUX_PORTS, LINUX_TIME_WAIT_S
 
@@ -83,11 +83,11 @@ class _Hosts:
         number, of_host = self.ports(key)
         share = used / number
         text = f"{words}; the host has {of_host}."
-        severity: Severity = "warning" if share > limits["warning"] or soon > number else "ok"
-        severity = "error" if share > limits["error"] else severity
-        if soon > number and severity == "warning":
+        severity = severity_of(share, limits)
+        if soon > number and severity != "error":
+            severity = "warning"
             text += f" At this rate {soon:.0f} will be in use after {LINUX_TIME_WAIT_S:.0f} s."
-        return Evidence(severity, text, "" if severity == "ok" else _KEEP, share, limits["warning"])
+        return Evidence(severity, text, _KEEP, share, limits["warning"])
 
 
 def _reusing(runs: pd.DataFrame, settings: pd.DataFrame) -> frozenset[str]:
@@ -204,11 +204,11 @@ RULE = Rule(
             _NEEDS,
             _RECORD,
             alternatives=(
-                Need("sockets", ("time_wait",), "", ""),
-                Need("tcp", ("active_opens_per_s",), "", ""),
-                Need("runs", ("requests", "duration_s"), "", ""),
-                Need("runs", ("reason",), "", ""),
-                Need("events", ("text",), "", ""),
+                Need("sockets", ("time_wait",)),
+                Need("tcp", ("active_opens_per_s",)),
+                Need("runs", ("requests", "duration_s")),
+                Need("runs", ("reason",)),
+                Need("events", ("text",)),
             ),
         ),
     ),

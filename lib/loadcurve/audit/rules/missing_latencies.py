@@ -69,8 +69,8 @@ RULE = Rule(
     judge_latencies,
     {"ok": "a time above 0, or below the last digit", "warning": "none is printed", "error": "all are 0 or NaN"},
     needs=(
-        Need("runs", ("tool",), "the load generator", "", applies=False),
-        Need("runs", ("requests", "throughput_rps"), "responses and throughput", "", applies=False),
+        Need("runs", ("tool",), "the load generator", applies=False),
+        Need("runs", ("requests", "throughput_rps"), "responses and throughput", applies=False),
     ),
     family="Statistics",
 )

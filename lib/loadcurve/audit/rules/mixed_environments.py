@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule, Severity
+from loadcurve.audit.rule import Finding, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, all_runs, key_of
 
 _OF_RUNS = {"tool_version": "versions of the generator", "server_software": "server versions", "tls": "TLS settings"}
@@ -51,21 +51,20 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
     places = facts.groupby(["group", "what", "place"], sort=False)
     compared = facts[places["key"].transform("nunique") > 1]
     if compared.empty:
-        evidence = f"{NOT_CHECKED}needs the versions, kernels or settings of two runs of a variant."
+        needs = "needs the versions, kernels or settings of two runs of a variant"
         record = (
             "Record `uname -r`, `sysctl net.ipv4.tcp_congestion_control` and the versions with every run (`sar -A`)."
         )
-        yield Finding(all_runs(runs), "unchecked", evidence, record)
+        yield not_checked(all_runs(runs), needs, record)
         return
     values = compared.groupby(["group", "what", "place"], sort=False)["value"].unique()
     found = [f"{index[1]} ({', '.join(map(_shown, several))})" for index, several in values.items() if len(several) > 1]
-    severity: Severity = "warning" if found else "ok"
     if found:
         evidence = f"The runs were measured with several {' and '.join(dict.fromkeys(found))}."
     else:
         evidence = f"The runs agree in their {', '.join(compared['what'].unique())}."
-    advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
-    yield Finding(all_runs(runs), severity, evidence, advice)
+    advice = "Measure the runs again with one, or make it a factor of the comparison."
+    yield Finding(all_runs(runs), "warning" if found else "ok", evidence, advice)
 
 
 def _facts(tables: Tables) -> pd.DataFrame:

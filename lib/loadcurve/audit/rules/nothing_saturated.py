@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
+from loadcurve.audit.rule import Finding, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, all_runs, key_of
 from loadcurve.audit.utilisation import in_words, use_of_resources
 from loadcurve.tables import merge_generators
@@ -70,8 +70,7 @@ def _finding(variant: str, group: pd.DataFrame, load: str, usage: pd.DataFrame, 
     of, name = all_runs(group), load.removesuffix("_rps").replace("_", " ")
     rows = usage.merge(group.assign(key=key_of(group)), on="key", suffixes=("_watched", ""))
     if rows.empty:
-        evidence = f"{NOT_CHECKED}no sample of a monitor belongs to {variant}."
-        return Finding(of, "unchecked", evidence, f"Record {_next(tables, group)}.")
+        return not_checked(of, f"no sample of a monitor belongs to {variant}", f"Record {_next(tables, group)}.")
     found = saturation_of(rows, load)
     busiest, at = found.busy.idxmax()
     share = float(found.busy.max())

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Need, Rule
+from loadcurve.audit.rule import NO_SAMPLE, Finding, Need, Rule, not_checked
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
@@ -48,14 +48,13 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
     each = busy[(busy["cpu"] != "all") & (busy["role"] != "generator")].merge(whole, on=["key", "host"])
     full = each["whole"] > most
     # Saturated hosts are found by saturated-processors, the generator's processor by saturated-generator.
-    found = pd.concat([worst(each[full]), worst(each[~full])])
+    found = pd.concat([worst(each[full], "busy"), worst(each[~full], "busy")])
     found = by_others(found[~found.index.duplicated(keep="last")], tables)
     rows = dict(zip(found.index, found.to_dict("records"), strict=True))
     for run, key in rows_of(tables):
         row = rows.get(key)
         if row is None:
-            evidence = f"{NOT_CHECKED}{NO_SAMPLE} of each processor."
-            yield Finding(run, "unchecked", evidence, EACH_CPU.record)
+            yield not_checked(run, f"{NO_SAMPLE} of each processor", EACH_CPU.record)
             continue
         alone = row["busy"] > most and row["whole"] <= most
         role = "server's processor" if row["role"] else "processor"
@@ -64,9 +63,7 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
             f"{format_quantity(row['busy'], 'ratio')} of the load, all {row['cpus']} together for "
             f"{format_quantity(row['whole'], 'ratio')}{row['others']}."
         )
-        yield Finding(
-            run, "warning" if alone else "ok", evidence, row["first"] + _ADVICE if alone else "", row["busy"], most
-        )
+        yield Finding(run, "warning" if alone else "ok", evidence, row["first"] + _ADVICE, row["busy"], most)
 
 
 _ADVICE = (

@@ -69,7 +69,7 @@ def judge_orphans(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         if limit is not None and number > limits["error"] * limit:
             severity = "error"
             text += f"; the kernel keeps {limit:.0f} and resets others"
-        yield Finding(run, severity, f"{text}.", "" if severity == "ok" else _ADVICE, share, limits["warning"])
+        yield Finding(run, severity, f"{text}.", _ADVICE, share, limits["warning"])
 
 
 def _most_orphans(tables: Tables) -> dict[tuple[str, object], float]:

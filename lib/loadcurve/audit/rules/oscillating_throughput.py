@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 from loadcurve.stats.arrays import Array
@@ -43,8 +43,7 @@ def judge_oscillation(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
     for run, key in rows_of(tables):
         series = found.get(key)
         if series is None or np.diff(series.elapsed_s).max() > _UNEVEN * series.interval_s:
-            needs = f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}, all equally long."
-            yield Finding(run, "unchecked", needs, RECORD_SERIES)
+            yield not_checked(run, f"needs {SERIES.format(_FEWEST)}, all equally long", RECORD_SERIES)
             continue
         cut = warm_up_samples(series.rates)
         values = series.rates[cut:] if series.rates.size - cut >= _FEWEST else series.rates

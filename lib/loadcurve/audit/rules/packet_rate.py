@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import NO_SAMPLE, NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import NO_SAMPLE, Finding, Limit, Rule, not_checked
 from loadcurve.audit.rules._monitored import PACKETS, SATURATION, SOFTIRQ
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import samples_within
@@ -51,7 +51,7 @@ def judge_packet_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
         row, share = rates.get(key), busy.get(key, np.nan)
         if row is None or (np.isnan(share) and not np.isfinite(stated)):
             needs = NO_SAMPLE if row is None else f"needs {SOFTIRQ.what}, or a measured limit in packets/s"
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{needs}.", SOFTIRQ.record)
+            yield not_checked(run, needs, SOFTIRQ.record)
             continue
         rate = row["observed"]
         observed = float(np.fmax(rate / stated, share))
@@ -60,8 +60,7 @@ def judge_packet_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
             evidence += f", {format_quantity(rate / stated, 'ratio')} of the stated limit"
         if not np.isnan(share):
             evidence += f"; the busiest processor was in softirq for {format_quantity(share, 'ratio')} of the load"
-        full = observed > most
-        yield Finding(run, "warning" if full else "ok", f"{evidence}.", _ADVICE if full else "", observed, most)
+        yield Finding(run, "warning" if observed > most else "ok", f"{evidence}.", _ADVICE, observed, most)
 
 
 def _packets(tables: Tables) -> pd.DataFrame:

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import SAMPLE, monitored, summarise_traffic
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, not_checked
 from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import samples_within
 
@@ -57,11 +57,11 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     for key, run in first_rows(own):
         packets = most.get(key)
         if packets is None or pd.isna(packets) or not rates[key]:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs the packets of the generator's host.", _HOST)
+            yield not_checked(run, "needs the packets of the generator's host", _HOST)
             continue
         if sampled.get(key, np.nan) < limits["samples"]:
-            few = f"{NOT_CHECKED}{sampled[key]:.0f} samples of the interfaces lie within the load."
-            yield Finding(run, "unchecked", few, "Measure for at least 10 s.")
+            few = f"{sampled[key]:.0f} samples of the interfaces lie within the load"
+            yield not_checked(run, few, "Measure for at least 10 s.")
             continue
         ratio = float(packets / rates[key])
         severity: Severity = "error" if ratio < limits["packets"] else "ok"
@@ -69,7 +69,7 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
             f"The interfaces of {run.host} carried at most {packets:,.0f} packets/s for {rates[key]:,.0f} "
             f"requests/s: {ratio:.2f} for each request."
         )
-        yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", ratio, 2.0)
+        yield Finding(run, severity, evidence, _ADVICE, ratio, 2.0)
 
 
 _ADVICE = (

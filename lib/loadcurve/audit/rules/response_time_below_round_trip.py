@@ -29,7 +29,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.hosts import ports_in
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, not_checked
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.tables.schemas.derived import half_digit
 from loadcurve.units import format_quantity
@@ -42,7 +43,7 @@ def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     runs, sockets = tables["runs"], tables["connections"]
     known = sockets["min_rtt_s"].notna() & sockets["peer_port"].notna()
     timed = sockets.loc[known, ["host", "peer_port", "min_rtt_s"]].assign(key=key_of(sockets)[known])
-    asked = runs.assign(key=key_of(runs), peer_port=_ports(runs["url"]))[["key", "host", "peer_port"]]
+    asked = runs.assign(key=key_of(runs), peer_port=ports_in(runs["url"]))[["key", "host", "peer_port"]]
     own = timed.merge(asked.dropna().drop_duplicates(), on=["key", "host", "peer_port"])
     trips = own.groupby("key")["min_rtt_s"].min()
     rounded = half_digit(runs, "latency_mean_s")
@@ -50,19 +51,14 @@ def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
         trip, mean = float(trips.get(key, float("nan"))), float(run.latency_mean_s)
         if pd.isna(trip) or mean == 0:  # wrk prints 0 when it timed no response
             why = "needs a timed response and the round trips of the generator's connections"
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{why}.", _RECORD)
+            yield not_checked(run, why, _RECORD)
             continue
         severity: Severity = "error" if mean + half < limits["ratio"] * trip else "ok"
         evidence = (
             f"The mean response time is {format_quantity(mean, 's')}, the smallest round trip of the generator's "
             f"connections {format_quantity(trip, 's')}."
         )
-        yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", mean, trip)
-
-
-def _ports(urls: pd.Series) -> pd.Series:
-    parts = urls.astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
-    return parts["port"].fillna(parts["scheme"].map({"http": "80", "https": "443"}))
+        yield Finding(run, severity, evidence, _ADVICE, mean, trip)
 
 
 _ADVICE = (

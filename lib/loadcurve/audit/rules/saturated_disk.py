@@ -32,7 +32,7 @@ from loadcurve.audit.utilisation import busy_disks, worst
 
 def measure_disks(tables: Tables) -> pd.DataFrame:
     """Return the busiest disk of each run."""
-    return worst(busy_disks(tables))
+    return worst(busy_disks(tables), "busy")
 
 
 RULE = threshold_rule(

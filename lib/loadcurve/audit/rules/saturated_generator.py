@@ -40,7 +40,7 @@ PINNED = Need(
 def measure_generator(tables: Tables) -> pd.DataFrame:
     """Return the mean busy share of the generator's processor for each run that gives it one of its own."""
     busy = busy_processors(tables)
-    return by_others(worst(busy[busy["role"] == "generator"]), tables)
+    return by_others(worst(busy[busy["role"] == "generator"], "busy"), tables)
 
 
 RULE = threshold_rule(

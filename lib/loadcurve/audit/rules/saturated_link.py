@@ -32,7 +32,7 @@ from loadcurve.audit.utilisation import busy_links, worst
 
 def measure_links(tables: Tables) -> pd.DataFrame:
     """Return the busiest link of each run."""
-    return worst(busy_links(tables))
+    return worst(busy_links(tables), "busy")
 
 
 RULE = threshold_rule(

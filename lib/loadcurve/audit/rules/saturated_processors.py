@@ -35,7 +35,7 @@ from loadcurve.audit.utilisation import busy_processors, by_others, worst
 def measure_busy(tables: Tables) -> pd.DataFrame:
     """Return the busiest host of each run: the mean busy share of its processors, and the host."""
     busy = busy_processors(tables)
-    whole = by_others(worst(busy[busy["cpu"] == "all"]), tables)
+    whole = by_others(worst(busy[busy["cpu"] == "all"], "busy"), tables)
     return whole.assign(host=lambda found: found["host"].replace("", "the host"))
 
 

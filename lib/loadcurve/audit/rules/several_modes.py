@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.stats.arrays import Array
 
@@ -52,7 +52,7 @@ def judge_modes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         classes = found | classes
     for run, key in rows_of(tables):
         if key not in classes:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{_NEEDS}.", _RECORD)
+            yield not_checked(run, _NEEDS, _RECORD)
             continue
         depth, words = _deepest(*classes[key], limits)
         if words:

@@ -68,7 +68,7 @@ RULE = Rule(
         "ok": "another host, processors of their own, or mostly idle ones",
         "warning": "the URL names the generator's own host",
     },
-    needs=(Need("runs", ("url",), "the URL", "", applies=False),),
+    needs=(Need("runs", ("url",), "the URL", applies=False),),
     limits={"idle": Limit(0.5, "with half of the time idle, neither often waits for a processor that the other uses")},
     family="What saturated",
 )

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, not_checked
 from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 
@@ -60,7 +60,7 @@ def judge_length(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findin
     ):
         if np.isnan(by_first) and np.isnan(by_peers):
             reason = f"needs {_LEAST_RUNS} runs of one URL without failed requests"
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", "Repeat the run.")
+            yield not_checked(run, reason, "Repeat the run.")
             continue
         share = np.nanmin([by_first, by_peers])
         severity: Severity = "warning" if share < 1 - limits["warning"] else "ok"
@@ -70,7 +70,7 @@ def judge_length(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findin
             text = f"Each response had {by_first * length:.1f} bytes; the first had {length:.0f}."
         else:
             text = f"Each response had {each:.1f} bytes; the median of {count:.0f} runs of this URL is {usual:.1f}."
-        yield Finding(run, severity, text, "" if severity == "ok" else _ADVICE, share, 1.0)
+        yield Finding(run, severity, text, _ADVICE, share, 1.0)
 
 
 def _alike(tables: Tables) -> list[pd.Series]:
@@ -91,14 +91,14 @@ RULE = Rule(
     judge_length,
     {"ok": "at most 5 % shorter", "warning": "more than 5 % shorter", "error": "less than half as long"},
     needs=(
-        Need("runs", ("url", "requests"), "the URL and the number of responses", "", applies=False),
+        Need("runs", ("url", "requests"), "the URL and the number of responses", applies=False),
         Need(
             "runs",
             ("received_bytes",),
             "the bytes received",
             "Use a generator that reports them.",
             applies=False,
-            alternatives=(Need("runs", ("received_body_bytes",), "", ""),),
+            alternatives=(Need("runs", ("received_body_bytes",)),),
         ),
     ),
     limits={

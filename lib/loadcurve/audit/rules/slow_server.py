@@ -23,8 +23,9 @@ The servers differ on purpose, and their weights follow from measurements of eac
 import pandas as pd
 
 from loadcurve.audit.rule import Limit, Need, threshold_rule
-from loadcurve.audit.rules._balancer import of_servers, worst_of_each
+from loadcurve.audit.rules._balancer import of_servers
 from loadcurve.audit.run_tables import Tables
+from loadcurve.audit.utilisation import worst
 
 # haproxy prints the mean of the last 1,024 requests in whole milliseconds (management.txt, ttime), so two servers that
 # differ by less than 2 ms may be equally fast.
@@ -42,7 +43,7 @@ def measure_slowest(tables: Tables) -> pd.DataFrame:
     slowest = slowest.join(others, on=["key", "of"])
     apart = slowest["latency_mean_s"] - slowest["others_s"] >= _ROUNDING_S
     ratio = slowest["latency_mean_s"] / slowest["others_s"].clip(lower=_ROUNDING_S / 2)
-    return worst_of_each(slowest.assign(observed=ratio.where(apart, 1.0)))
+    return worst(slowest.assign(observed=ratio.where(apart, 1.0)))
 
 
 RULE = threshold_rule(
@@ -52,7 +53,7 @@ RULE = threshold_rule(
     evidence="Server {name} responds in {latency_mean_s:s}, the others in {others_s:s}.",
     advice="Load each server alone and compare; repair or remove the slow one, or give it a smaller weight.",
     limits={"warning": Limit(1.5, "repeats and whole milliseconds explain a tenth, not a half")},
-    needs=(Need("balancer", ("latency_mean_s",), "the response times of each server", "", applies=False),),
+    needs=(Need("balancer", ("latency_mean_s",), "the response times of each server", applies=False),),
     unit="",
     family="Balance",
 )

@@ -31,24 +31,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables
 from loadcurve.tables import merge_generators
 
 
 def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs`` with more units than the fewest of its study.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({
-    ...     "run_id": ["one", "both"], "status": "finished", "server_units": [1, 2], "throughput_rps": [30e4, 65.9e4],
-    ...     "throughput_is_least": [True, False]}))
-    >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    659,000 / (2 × 300,000) requests/s = 1.10; the throughput of 1 unit is a lower bound.
-    """
+    """Yield one finding for each row of ``runs`` with more units than the fewest of its study."""
     for _, group in merge_generators(tables["runs"]).groupby("study", dropna=False, sort=False):
         units = group["server_units"].astype(int)
         loads = group["connections"].astype(float).fillna(0.0)
@@ -86,11 +75,8 @@ class _Baseline:
 
 def _judged(run: Any, times: float, baseline: _Baseline, limits: Mapping[str, float]) -> Finding:
     efficiency = float(run.throughput_rps / (times * baseline.throughput_rps))
-    severity: Severity = "warning" if efficiency > limits["warning"] else "ok"
     evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline.throughput_rps:,.0f}) requests/s = {efficiency:.2f}"
-    return Finding(
-        run, severity, f"{evidence}{baseline.notes}.", _ADVICE if severity == "warning" else "", efficiency, 1.0
-    )
+    return Finding(run, severity_of(efficiency, limits), f"{evidence}{baseline.notes}.", _ADVICE, efficiency, 1.0)
 
 
 _ADVICE = (

@@ -35,7 +35,7 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.tables import merge_generators
 from loadcurve.tables.schemas.derived import HOLD_A_RATE, little_ratio
@@ -59,9 +59,7 @@ def judge_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
         if pd.notna(short):
             came, asked = format_quantity(run.throughput_rps, "rps", 4), format_quantity(run.target_rate_rps, "rps", 4)
             text = f"{came} of {asked} came."
-        severity: Severity = "ok"
-        if pd.notna(short) and short > limits["warning"]:
-            severity = "error" if short > limits["error"] else "warning"
+        severity = severity_of(short, limits) if pd.notna(short) else "ok"
         advice, corrected = _ADVICE, pd.notna(run.latency_corrected) and bool(run.latency_corrected)
         # Corrected times include the wait for a connection, so they do not say how many were busy.
         if severity != "ok" and run.waiting > limits["busy"] and not corrected:
@@ -73,7 +71,7 @@ def judge_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
             severity, text = "error", f"{text} {queue}".strip()
         if text:
             observed = float(short) if pd.notna(short) else float(run.waiting)
-            yield Finding(run, severity, text, "" if severity == "ok" else advice, observed, limits["warning"])
+            yield Finding(run, severity, text, advice, observed, limits["warning"])
 
 
 def _queue(run: Any, most: float) -> str:
@@ -115,7 +113,7 @@ RULE = Rule(
             "the rate that was asked for",
             "",
             applies=False,
-            alternatives=(Need("runs", ("latency_corrected", "connections", "latency_mean_s"), "", ""),),
+            alternatives=(Need("runs", ("latency_corrected", "connections", "latency_mean_s")),),
         ),
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it.", applies=False),
     ),

@@ -33,7 +33,7 @@ load but one speed is stated. A full link is right if the link is what you measu
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.identities import SIZES, summarise_wire
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, severity_of
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.models.wire.limits import link_used_ratio
@@ -41,24 +41,13 @@ from loadcurve.units import format_quantity
 
 
 def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each run: the share of the link that its responses take on the medium.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({
-    ...     "run_id": ["10 KB"], "status": ["finished"], "throughput_rps": [118163.0], "document_bytes": [10240.0],
-    ...     "header_bytes": [216.0], "link_bps": [10e9]}))
-    >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    118,163 requests/s × 11,176 bytes on the medium are 105.6 % of 10.0 Gbit/s.
-    """
+    """Yield one finding for each run: the share of the link that its responses take on the medium."""
     runs = tables["runs"]
     wire = summarise_wire(runs).to_dict("index")
     for key, run in first_rows(runs):
         rate, medium = wire[key]["throughput_rps"], wire[key]["medium_bytes"]
         used = float(link_used_ratio(run.link_bps, rate, medium))
-        severity: Severity = "error" if used > limits["error"] else "warning" if used > limits["warning"] else "ok"
+        severity = severity_of(used, limits)
         evidence = (
             f"{rate:,.0f} requests/s × {medium:,.0f} bytes on the medium are {100 * used:.1f} % of "
             f"{format_quantity(run.link_bps, 'bps')}."

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.units import format_quantity
 
@@ -49,13 +49,12 @@ def judge_timeouts(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         late, requests = int(run.errors_timeout), int(run.requests)
         share = min(late / requests, 1.0) if requests else float(late > 0)
         quantile = highest.get((key, 0 if pd.isna(run.generator) else int(run.generator)), 0.0)
-        severity: Severity = "warning" if share > limits["warning"] else "ok"
+        severity = severity_of(share, limits)
         text = f"{late} timeouts beside {requests} responses ({format_quantity(share, 'ratio')})"
-        severity = "error" if share > limits["error"] else severity
         if pd.notna(run.tool) and run.tool == _LEAVES_OUT and share > max(1 - quantile, limits["warning"]) and quantile:
             severity = "error"
             text += f": the printed p{100 * quantile:.6g} leaves them out, so it is too low"
-        yield Finding(run, severity, f"{text}.", "" if severity == "ok" else _ADVICE, share, limits["warning"])
+        yield Finding(run, severity, f"{text}.", _ADVICE, share, limits["warning"])
 
 
 _COUNTED = "Use a generator that counts timeouts, such as wrk."

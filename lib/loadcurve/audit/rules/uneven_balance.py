@@ -28,8 +28,9 @@ kept-alive connections are not independent, and a chi-square test over them sees
 import pandas as pd
 
 from loadcurve.audit.rule import Limit, threshold_rule
-from loadcurve.audit.rules._balancer import COUNTED, of_servers, worst_of_each
+from loadcurve.audit.rules._balancer import COUNTED, of_servers
 from loadcurve.audit.run_tables import Tables
+from loadcurve.audit.utilisation import worst
 
 # A study has many runs, and each is tested: one false alarm in a thousand.
 _PROBABILITY = 0.001
@@ -64,7 +65,7 @@ def measure_balance(tables: Tables) -> pd.DataFrame:
     observed = effect.mask(by_chance | by_turns, 0.0).rename("observed")
     fullest = servers.assign(over=servers["got"] / servers["fair"]).sort_values("over", kind="stable")
     fullest = fullest.drop_duplicates(["key", "of"], keep="last")
-    return worst_of_each(fullest.join(observed, on=["key", "of"]))
+    return worst(fullest.join(observed, on=["key", "of"]))
 
 
 RULE = threshold_rule(

@@ -62,15 +62,7 @@ def _is_cut(run: Any) -> bool:
 
 
 def judge_unfinished(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not.
-
-    Examples
-    --------
-    >>> from loadcurve.tables import check
-    >>> runs = check("runs", pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["failed"]}))
-    >>> print(next(judge_unfinished({"runs": runs}, {})).evidence)
-    The run's status is failed, not finished.
-    """
+    """Yield one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not."""
     for run, _ in rows_of(tables):
         if run.status == "finished" and _is_cut(run):
             yield Finding(run, "error", "The report ends before its throughput.", _CUT)

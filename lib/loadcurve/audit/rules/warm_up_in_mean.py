@@ -27,7 +27,7 @@ The first second is never examined: a sample may cover it only partly.
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
@@ -39,7 +39,7 @@ def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     found = long_enough(throughput_series(tables), _FEWEST)
     for run, key in rows_of(tables):
         if key not in found:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}.", RECORD_SERIES)
+            yield not_checked(run, f"needs {SERIES.format(_FEWEST)}", RECORD_SERIES)
             continue
         series = found[key]
         cut = warm_up_samples(series.rates)
@@ -54,7 +54,7 @@ def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         evidence = f"Until {until:.3g} s, {series.rates[:cut].mean():.4g} {series.counter} were counted, then "
         evidence += f"{steady:.4g}: the mean of all {series.rates.size} intervals is off by {moved * 100:+.2g} %."
         advice = f"Discard the first {until:.3g} s: send the load for that long before the measurement."
-        yield Finding(run, severity, evidence, advice if severity != "ok" else "", abs(moved), limits["ratio"])
+        yield Finding(run, severity, evidence, advice, abs(moved), limits["ratio"])
 
 
 RULE = Rule(

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.rules._levels import WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 
@@ -37,8 +37,9 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     repeated = levels[levels["runs"] > 1]
     if repeated.empty:
         if len(levels) > 1:
-            evidence = f"{NOT_CHECKED}needs two runs of a level."
-            yield Finding(all_runs(tables["runs"]), "unchecked", evidence, "Repeat each level at least three times.")
+            yield not_checked(
+                all_runs(tables["runs"]), "needs two runs of a level", "Repeat each level at least three times."
+            )
         return
     runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
     half, limit = t_quantile(runs) * relative / np.sqrt(runs), limits["ratio"]
