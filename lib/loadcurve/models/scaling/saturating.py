@@ -69,9 +69,10 @@ _SHARPEST = 64.0
 # Round and sharp: scattered data can have a least of each kind.
 _STARTS = (1.5, 12.0)
 # Where a search ends rounder than `_ROUND`, it may have stopped in a long valley, in which all three parameters change
-# together; begun at `_ROUND_START`, in that valley, a search gets further.
+# together; begun at `_VALLEY_START`, in that valley, a search gets further, and steps along it are many and small.
 _ROUND = 0.5
-_ROUND_START = 0.3
+_VALLEY_START = 0.3
+_VALLEY_ROUNDS = 400
 # The data do not bound a capacity this many times the highest throughput.
 _CEILING_FACTOR = 1e3
 
@@ -108,9 +109,9 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
         tried.append(minimise(_function, number, observed, weights, begin, upper))
     long = np.flatnonzero(np.minimum(tried[1][:, 2], tried[2][:, 2]) < _ROUND)
     if long.size:
-        begin[:, 2] = _ROUND_START
+        begin[:, 2] = _VALLEY_START
         tried.append(tried[1].copy())
-        tried[3][long] = minimise(_function, number, observed[long], weights, begin[long], upper)
+        tried[3][long] = minimise(_function, number, observed[long], weights, begin[long], upper, _VALLEY_ROUNDS)
     every = np.stack(tried)
     # A capacity at its bound was not seen.  Set before the comparison, since a round bend far beyond the levels can fit
     # well where the straight line with its slope does not.
