@@ -32,11 +32,12 @@ def minimise(
     weights: Array,
     start: Array,
     upper: Array,
+    rounds: int = _ROUNDS,
 ) -> Array:
     """Return the parameters with the least weighted sum of squares that a search from `start` finds, for each data set.
 
     Shapes as in `Law.solve`; `start` (b, p) is positive, and a parameter that is pushed against `upper`, (p,) or
-    (b, p), takes that value exactly.  `function` is ``(N (n,), *parameters (b, 1)) -> (b, n)``.
+    (b, p), takes that value exactly; at most `rounds` steps.  `function` is ``(N (n,), *parameters (b, 1)) -> (b, n)``.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def minimise(
     live = np.arange(len(observed))
     squares = squares_of(logs, live)
     damping = np.full(len(observed), _DAMPING)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         here = logs[live]
         slopes, reached = _slopes(fitted, here), fitted(here)
         gradient = np.einsum("bnp,n,bn->bp", slopes, weights, reached - observed[live])

@@ -68,6 +68,11 @@ ROOFLINE = Law(
 _SHARPEST = 64.0
 # Round and sharp: scattered data can have a least of each kind.
 _STARTS = (1.5, 12.0)
+# Where a search ends rounder than `_ROUND`, it may have stopped in a long valley, in which all three parameters change
+# together; begun at `_VALLEY_START`, in that valley, a search gets further, and steps along it are many and small.
+_ROUND = 0.5
+_VALLEY_START = 0.3
+_VALLEY_ROUNDS = 400
 # The data do not bound a capacity this many times the highest throughput.
 _CEILING_FACTOR = 1e3
 
@@ -98,9 +103,15 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
     # First the straight line: where it fits as well as a bend beyond the levels, no capacity was seen.
     slope = observed @ (weights * number) / (weights @ number**2)
     tried = [np.column_stack([slope, np.full_like(slope, np.inf), np.full_like(slope, _STARTS[0])])]
+    begin = np.column_stack([start[:, 0] / highest, capacity / highest, slope])
     for sharpness in _STARTS:
-        begin = np.column_stack([start[:, 0] / highest, capacity / highest, np.full(len(observed), sharpness)])
+        begin[:, 2] = sharpness
         tried.append(minimise(_function, number, observed, weights, begin, upper))
+    long = np.flatnonzero(np.minimum(tried[1][:, 2], tried[2][:, 2]) < _ROUND)
+    if long.size:
+        begin[:, 2] = _VALLEY_START
+        tried.append(tried[1].copy())
+        tried[3][long] = minimise(_function, number, observed[long], weights, begin[long], upper, _VALLEY_ROUNDS)
     every = np.stack(tried)
     # A capacity at its bound was not seen.  Set before the comparison, since a round bend far beyond the levels can fit
     # well where the straight line with its slope does not.
