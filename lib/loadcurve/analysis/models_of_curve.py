@@ -152,73 +152,87 @@ def _confounded(runs: pd.DataFrame, load: str) -> list[str]:
 
 def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Found) -> Fit | None:
     """Add what throughput over connections says: the asymptotic bounds, and the Universal Scalability Law."""
-    axes, add, missing = (
-        (runs["connections"].astype(float), runs["throughput_rps"].astype(float)),
-        found.add,
-        found.missing,
-    )
     if len(levels) == 1:
-        missing["Saturation N*, peak, model"] = (
+        found.missing["Saturation N*, peak, model"] = (
             f"1 level of connections: measure at least {MIN_LEVELS}, each twice the one before"
         )
         return None
     rates = levels["throughput_rps"].astype(float)
     if rates.max() - rates.min() <= _FLAT * rates.max():
-        missing["Saturation N*, model"] = (
+        found.missing["Saturation N*, model"] = (
             f"throughput is the same within {100 * _FLAT:g} % at all {len(levels)} levels: it was saturated at "
             f"{levels['connections'].iloc[0]:g} connections, or something else limits it; measure fewer connections"
         )
         return None
-    demand = add("demand", "Service demand of the limiting resource, D", "s", lambda: models.find_demand(*axes, level))
+    _bounds(runs, levels, level, found)
+    return _law(runs, levels, level, found)
+
+
+def _bounds(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Found) -> None:
+    """Add the asymptotic bounds: the demand D, the response time without queueing R_min, and N* = R_min/D."""
+    axes = runs["connections"].astype(float), runs["throughput_rps"].astype(float)
+    label = "Service demand of the limiting resource, D"
+    demand = found.add("demand", label, "s", lambda: models.find_demand(*axes, level))
     if waiting := _waiting_users(runs):
-        missing["Response time without queueing, R_min, and N*"] = waiting
-    else:
-        alone = _is_without_queueing(levels)
-        label = "Response time without queueing, R_min" if alone else "Lowest N/X (requests may have waited)"
-        least = add("latency_min", label, "s", lambda: models.find_latency_min(*axes, level))
-        if len(levels) < MIN_BOUND_LEVELS:
-            missing["Saturation N*"] = f"{len(levels)} levels of connections: measure at least {MIN_BOUND_LEVELS}"
-        elif least and demand and alone:
-            label = "Saturation N* = R_min/D, connections"
-            add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))
-        elif not alone:
-            missing["Saturation N*"] = (
-                f"requests may have waited for each other at {levels['connections'].iloc[0]:g} connections already: "
-                "measure 1 connection"
-            )
+        found.missing["Response time without queueing, R_min, and N*"] = waiting
+        return
+    alone = _is_without_queueing(levels)
+    label = "Response time without queueing, R_min" if alone else "Lowest N/X (requests may have waited)"
+    least = found.add("latency_min", label, "s", lambda: models.find_latency_min(*axes, level))
+    if len(levels) < MIN_BOUND_LEVELS:
+        found.missing["Saturation N*"] = f"{len(levels)} levels of connections: measure at least {MIN_BOUND_LEVELS}"
+    elif not alone:
+        found.missing["Saturation N*"] = (
+            f"requests may have waited for each other at {levels['connections'].iloc[0]:g} connections already: "
+            "measure 1 connection"
+        )
+    elif least and demand:
+        label = "Saturation N* = R_min/D, connections"
+        found.add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))
+
+
+def _law(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Found) -> Fit | None:
+    """Add the parameters of the Universal Scalability Law, and its peak."""
     if len(levels) < MIN_LEVELS:
-        missing["Universal Scalability Law"] = f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
+        found.missing["Universal Scalability Law"] = (
+            f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
+        )
         return None
-    points = scaling.summarise_points(*axes)
+    points = scaling.summarise_points(runs["connections"].astype(float), runs["throughput_rps"].astype(float))
     try:
         fit = models.fit_usl(points["connections"], points["throughput_rps"], level, points["weight"])
     except LoadcurveError as error:
-        missing["Universal Scalability Law"] = str(error)
+        found.missing["Universal Scalability Law"] = str(error)
         return None
-    units = {"unit_throughput_rps": "rps"}
+    first = levels["connections"].iloc[0]
+    below = f" (extrapolated below {first:g} connections)" if first > 1 else ""
     labels = {
-        "unit_throughput_rps": "USL throughput of one connection γ",
-        "contention": "USL contention α",
-        "coherency": "USL coherency β",
+        "unit_throughput_rps": (f"USL throughput of one connection γ{below}", "rps"),
+        "contention": ("USL contention α", ""),
+        "coherency": ("USL coherency β", ""),
     }
-    if (first := levels["connections"].iloc[0]) > 1:
-        labels["unit_throughput_rps"] += f" (extrapolated below {first:g} connections)"
     for name, estimate in fit.parameters.items():
-        add(f"usl.{name}", labels[name], units.get(name, ""), lambda estimate=estimate: estimate)  # type: ignore[misc]
+        found.add(f"usl.{name}", *labels[name], lambda estimate=estimate: estimate)  # type: ignore[misc]
+    _peak_of_law(fit, runs, levels, found)
+    return fit
+
+
+def _peak_of_law(fit: Fit, runs: pd.DataFrame, levels: pd.DataFrame, found: _Found) -> None:
+    """Add where the law peaks, and the throughput there if connections beyond the peak were measured."""
     peak, last = models.find_peak(fit), levels["connections"].iloc[-1]
     beyond = f" (extrapolated beyond {last:g} connections)" if peak.value > last else ""
-    if add("usl.peak", f"USL peak, connections{beyond}", "", lambda: peak) and not beyond:
-        highest, most = models.find_peak_throughput(fit), runs["throughput_rps"].astype(float).max()
-        if highest.value > _NEAR_MOST * most:
-            missing["USL peak, throughput"] = (
-                f"the law has {format_quantity(highest.value, 'rps')} there, but at most "
-                f"{format_quantity(most, 'rps')} were measured: it does not fit around the peak"
-            )
-        elif highest.lo > 0:
-            add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: highest)
-        else:
-            missing["USL peak, throughput"] = "its interval reaches 0: repeat the levels around the peak"
-    return fit
+    if not found.add("usl.peak", f"USL peak, connections{beyond}", "", lambda: peak) or beyond:
+        return
+    highest, most = models.find_peak_throughput(fit), runs["throughput_rps"].astype(float).max()
+    if highest.value > _NEAR_MOST * most:
+        found.missing["USL peak, throughput"] = (
+            f"the law has {format_quantity(highest.value, 'rps')} there, but at most "
+            f"{format_quantity(most, 'rps')} were measured: it does not fit around the peak"
+        )
+    elif highest.lo > 0:
+        found.add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: highest)
+    else:
+        found.missing["USL peak, throughput"] = "its interval reaches 0: repeat the levels around the peak"
 
 
 def _is_without_queueing(levels: pd.DataFrame) -> bool:
