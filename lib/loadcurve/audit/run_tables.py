@@ -97,6 +97,17 @@ def rows_of(tables: Tables) -> list[tuple[Any, str]]:
     return list(zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True))
 
 
+def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
+    """Return the rows of all tables that belong to some runs, as they were read; tables without runs are kept whole."""
+    own = {"runs": runs}
+    wanted = pd.Index(key_of(runs).unique())
+    every = "runs" in tables and len(runs) == len(tables["runs"])
+    for name, frame in tables.items():
+        if name != "runs":
+            own[name] = frame if every or "run_id" not in frame else frame[key_of(frame).isin(wanted)]
+    return own
+
+
 class RunTables(Mapping[str, pd.DataFrame]):
     """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it."""
 

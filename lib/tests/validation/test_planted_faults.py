@@ -5,7 +5,7 @@ import pytest
 
 from loadcurve.audit import AuditSettings, all_rules, audit
 from loadcurve.audit.atlas import read_faults, read_recorded, summarise_shown
-from loadcurve.audit.run_tables import RunTables
+from loadcurve.audit.run_tables import tables_of
 from validation.faults import MUTATIONS
 from validation.faults.mutation import RUN, rows_where, with_text
 from validation.faults.recall import clean_tables
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 def clean_run():
     """Tables of one clean run, and what the audit finds in them."""
     tables = clean_tables()
-    one = RunTables(tables, tables["runs"][rows_where(tables["runs"], {"run_id": RUN})])
+    one = tables_of(tables["runs"][rows_where(tables["runs"], {"run_id": RUN})], tables)
     return one, audit(one, AuditSettings())
 
 
@@ -41,7 +41,7 @@ def test_every_fault_shows_numbers_that_it_has(clean_run):
     """A `shows` that names rows which a recording does not have would leave a page without its figure."""
     shown = {name: (fault.shows, read_recorded(name).tables) for name, fault in read_faults().items() if fault.shows}
     whole = clean_tables()
-    sweep = RunTables(whole, whole["runs"][whole["runs"]["variant"] == "delay"])
+    sweep = tables_of(whole["runs"][whole["runs"]["variant"] == "delay"], whole)
     for one in MUTATIONS:
         if one.fault.shows:
             shown[one.name] = one.fault.shows, one.change(sweep if one.sweep else clean_run[0])

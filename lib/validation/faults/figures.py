@@ -9,7 +9,7 @@ import pandas as pd
 from loadcurve import plots, publish
 from loadcurve.audit import all_rules
 from loadcurve.audit.atlas import summarise_shown
-from loadcurve.audit.run_tables import RunTables
+from loadcurve.audit.run_tables import tables_of
 from loadcurve.ingest.reads import studies_read
 from loadcurve.units import format_quantity
 from validation.faults.mutation import RUN, STUDY
@@ -90,11 +90,11 @@ def _shown(case: Case, finding: pd.Series) -> pd.DataFrame:
         clean = clean_tables()
         every = clean["runs"]
         own = every[every["variant"] == "delay" if len(runs) > 1 else every["run_id"] == RUN]
-        return summarise_shown(case.fault.shows, case.tables, RunTables(clean, own))
+        return summarise_shown(case.fault.shows, case.tables, tables_of(own, clean))
     chosen = case.fault.run or finding["run_id"]
     levels = runs["connections"].dropna().unique()
     several = pd.isna(chosen) or (case.fault.shows.table == "runs" and len(levels) > 1)
-    tables = case.tables if several else RunTables(case.tables, runs[runs["run_id"] == chosen])
+    tables = case.tables if several else tables_of(runs[runs["run_id"] == chosen], case.tables)
     return summarise_shown(case.fault.shows, tables)
 
 

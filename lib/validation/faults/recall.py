@@ -11,7 +11,7 @@ from loadcurve import read
 from loadcurve.audit import AuditSettings, all_rules
 from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
 from loadcurve.audit.registry import audit
-from loadcurve.audit.run_tables import RunTables, Tables
+from loadcurve.audit.run_tables import Tables, tables_of
 from loadcurve.audit.settings import study_settings
 from loadcurve.files import paths
 from loadcurve.reading.tables import read_tables
@@ -83,7 +83,7 @@ def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]
     """Yield each mutation and what the audit reports about it."""
     tables = clean_tables()
     runs = tables["runs"]
-    run, sweep = (RunTables(tables, runs[rows]) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
+    run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
     planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
     findings = findings_of(planted)
     for one in mutations:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.atlas import Fault, Shows
-from loadcurve.audit.run_tables import RunTables
+from loadcurve.audit.run_tables import tables_of
 from loadcurve.tables import check
 from validation.faults.mutation import Change, Mutation, Tables, chain, with_values
 
@@ -14,7 +14,7 @@ from validation.faults.mutation import Change, Mutation, Tables, chain, with_val
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
     """Return the tables without all repeats but the first."""
     runs = tables["runs"]
-    return dict(RunTables(tables, runs[runs["repeat"] == 1]))
+    return tables_of(runs[runs["repeat"] == 1], tables)
 
 
 def drifting(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -86,7 +86,7 @@ def with_row_of_means(tables: Tables) -> dict[str, pd.DataFrame]:
     row = own.iloc[[0]].assign(run_id="delay-c0064-mean", repeat=own["repeat"].max() + 1)
     rows = means.assign(run_id="delay-c0064-mean", corrected=True, **first)
     joined = {"runs": pd.concat([own, row]), "latency": pd.concat([latency[of_level], rows])}
-    return {**RunTables(tables, own), **{name: check(name, frame, extra=True) for name, frame in joined.items()}}
+    return {**tables_of(own, tables), **{name: check(name, frame, extra=True) for name, frame in joined.items()}}
 
 
 MUTATIONS = (
