@@ -13,10 +13,10 @@ from loadcurve.analysis.objective import parse_objective
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.files import paths
 from loadcurve.files.yaml_document import parse_yaml
+from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.study_file import read_checked
 from loadcurve.lab.tools.generators import GENERATORS
-from loadcurve.launching.studies import list_studies, parse_levels, study_text
-from loadcurve.launching.studies import test_text as text_of_test
+from loadcurve.launching.studies import list_studies, parse_levels, study_text, text_for_url
 from loadcurve.study import Command, Run, Study, settled
 from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, read_study, write_run, write_study
@@ -384,7 +384,7 @@ def test_a_test_of_a_url_searches_the_rate_where_a_tool_can_hold_one(
 ):
     goal_of = parse_objective(objective) if objective else None
     (tmp_path / "t").mkdir()
-    text = text_of_test("t", "http://127.0.0.1:8080/a?id=5", goal_of, installed.__contains__, 10, 120)
+    text = text_for_url("t", "http://127.0.0.1:8080/a?id=5", goal_of, installed.__contains__, 10, 120)
     (tmp_path / "t/study.yml").write_text(text, "utf-8")
     study = read_checked(tmp_path / "t")
     assert (study.load["tool"], (study.search or {}).get("factor"), study.objective) == (tool, factor, goal)
@@ -393,7 +393,8 @@ def test_a_test_of_a_url_searches_the_rate_where_a_tool_can_hold_one(
 
 def test_a_test_of_a_url_is_a_study_of_its_own(called, checkout):
     for number in (1, 2):
-        code, _, said = called("test", "http://127.0.0.1:9/", "--busy", "--objective", "p99=50ms")
+        code, out, said = called("test", "http://127.0.0.1:9/", "--busy", "--objective", "p99=50ms")
+        assert ("A closed loop" in out) is not any(map(which, ("oha", "k6", "wrk2")))
         assert code == 1 and "target must answer" in said and "http://127.0.0.1:9/" in said
         assert read_checked(checkout / f"data/studies/test_127_0_0_1_9_{number}").objective["latency_s"] == 0.05
     code, _, said = called("test", "http://127.0.0.1:9/", "--objective", "mean=5ms")

@@ -113,14 +113,20 @@ def test(
     from loadcurve.analysis.objective import parse_objective
     from loadcurve.cli.studies import folder_of_new, write_new
     from loadcurve.lab.hosts.tools import which
-    from loadcurve.launching.studies import test_text
+    from loadcurve.launching.studies import text_for_url
 
     goal = parse_objective(objective) if objective else None
     stem, number = "test_" + re.sub(r"[^a-z0-9]+", "_", url.partition("://")[2].lower()).strip("_")[:40], 1
     while not name and folder_of_new(f"{stem}_{number}").exists():
         number += 1
     name = name or f"{stem}_{number}"
-    write_new(folder_of_new(name), test_text(name, url, goal, lambda tool: which(tool) is not None, seconds, budget))
+    text = text_for_url(name, url, goal, lambda tool: which(tool) is not None, seconds, budget)
+    write_new(folder_of_new(name), text)
+    if goal and "rate_rps" not in text:
+        typer.echo(
+            "A closed loop, as no oha, k6 or wrk2 is installed: its percentiles leave out the wait of requests that no "
+            "connection was free to send."
+        )
     launch(name, public=public, busy=busy)
 
 

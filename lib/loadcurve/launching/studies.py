@@ -123,7 +123,7 @@ _CLOSED_TOOLS = ("wrk", "oha", "hey", "ab")
 _RANGES = {"rate_rps": (16, 1_000_000), "connections": (1, 4096)}
 
 
-def test_text(
+def text_for_url(
     name: str, url: str, objective: Objective | None, installed: Callable[[str], bool], seconds: int, budget_s: int
 ) -> str:
     """Return the text of a study.yml that answers for a server that runs: its curve, or its capacity.
