@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 PORT = 2222
 # sshd keeps a folder in /run; this one is seen by nobody else, since `ip netns exec` gives it mounts of its own.
 START = 'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"'
+# HOME: start files of the user who runs the test, such as pyenv's, print on the streams of each session.
 CONFIGURATION = """
 Port {port}
 HostKey {folder}/host_key
@@ -28,7 +30,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
-SetEnv TMPDIR={folder}/far http_proxy=http://127.0.0.1:9 LC_ALL=C.UTF-8 GODEBUG=netdns=go
+SetEnv HOME={folder} PATH={path} TMPDIR={folder}/far http_proxy=http://127.0.0.1:9 LC_ALL=C.UTF-8 GODEBUG=netdns=go
 """
 
 
@@ -91,7 +93,8 @@ def serving(host: Host, folder: Path, before: tuple[str, ...] = (), lines: str =
     known = make_key(folder / "host_key")
     (folder / "authorized_keys").write_text(make_key(folder / "user_key"))
     (folder / "known_hosts").write_text(f"[{host.address}]:{PORT} {known}")
-    (folder / "sshd_config").write_text(CONFIGURATION.format(port=PORT, folder=folder) + lines)
+    path = f"{Path(sys.executable).parent}:{SEARCH_PATH}"
+    (folder / "sshd_config").write_text(CONFIGURATION.format(port=PORT, folder=folder, path=path) + lines)
     argv = (*before, which("sshd"), "-D", "-e", "-f", str(folder / "sshd_config"))
     with (folder / "sshd.log").open("wb") as log:
         process = subprocess.Popen(
