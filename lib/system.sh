@@ -4,6 +4,7 @@
 #
 #   system.sh state WHAT     print what is missing, or "complete"
 #   system.sh install WHAT   install what is missing, if that is allowed and possible; say so first
+#   system.sh install packages NAME...   the same for packages by name
 #
 # SYSTEM=no installs nothing, SYSTEM=yes does not ask.  Else a person at a terminal is asked first, and without a
 # terminal, as in CI, all of it is installed.  No service is ever started or enabled.
@@ -60,6 +61,13 @@ browser)
     command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || need chromium chromium
     # Playwright drives Chromium with a node that is linked to this library, which a bare Debian lacks.
     ldconfig -p | grep -q 'libatomic\.so\.1' || missing="$missing libatomic1"
+    ;;
+packages)
+    [ $# -gt 2 ] || usage
+    what="$1"
+    shift 2
+    missing="$*"
+    set -- "$what" packages
     ;;
 *) usage ;;
 esac

@@ -1,7 +1,7 @@
 """Which rules of the audit run and with which limits: `[audit]` of loadcurve.toml, `audit` of study.yml, options."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ class AuditSettings:
         Rule -> limit -> value.
     origins : mapping of str to str
         ``select``, or ``RULE.LIMIT`` -> the file, or the options, that set it.
+    fault_on_purpose : bool
+        Whether the study plants a fault that the audit should find.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class AuditSettings:
     ignore: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    fault_on_purpose: bool = False
 
     def over(self, other: "AuditSettings") -> "AuditSettings":
         """Return these settings where they say something, else those of `other`."""
@@ -56,13 +59,18 @@ class AuditSettings:
         for rule, values in self.limits.items():
             limits[rule] = {**limits.get(rule, {}), **values}
         origins = {**other.origins, **self.origins}
-        return AuditSettings(self.select or other.select, {**other.ignore, **self.ignore}, limits, origins)
+        ignore, planted = {**other.ignore, **self.ignore}, self.fault_on_purpose or other.fault_on_purpose
+        return AuditSettings(self.select or other.select, ignore, limits, origins, planted)
 
     def differences(self, rules: Mapping[str, Rule]) -> tuple[str, ...]:
         """Return a sentence for what differs from an audit without settings: selected rules, and each other limit."""
         named = self.origins.get
         found = [f"Only selected rules ran: {', '.join(self.select)} ({named('select', 'settings')})."]
         found = found if self.select else []
+        if self.fault_on_purpose:
+            found.append(
+                "This study plants a fault on purpose, so the audit should find it (fault_on_purpose in study.yml)."
+            )
         for rule, limits in self.limits.items():
             for limit, value in limits.items():
                 default, name = rules[rule].limits[limit].value, f"{rule}.{limit}"
@@ -155,7 +163,8 @@ def study_settings(study: "Study", rules: Mapping[str, Rule]) -> AuditSettings:
     """Return the settings in the section ``audit`` of a study."""
     accepted(study)  # raises for what is no mapping of names to reasons
     values = {key: value for key, value in study.audit.items() if key != "accept"}
-    return build_settings(values, rules, f"{study.study}/study.yml audit")
+    settings = build_settings(values, rules, f"{study.study}/study.yml audit")
+    return replace(settings, fault_on_purpose=study.fault_on_purpose)
 
 
 def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> AuditSettings:

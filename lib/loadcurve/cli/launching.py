@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,6 +47,9 @@ def launch(
     ] = False,
     public: Public = False,
     busy: Busy = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="Install the packages of Debian that the study needs; starts no service.")
+    ] = False,
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
@@ -64,6 +69,8 @@ def launch(
     changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**found.load, "duration_s": seconds}
+    if install:
+        _install(replace(found, **changes))
     if plan:
         _print_plan(replace(found, **changes), public)
         return
@@ -128,6 +135,19 @@ def test(
             "connection was free to send."
         )
     launch(name, public=public, busy=busy)
+
+
+def _install(study: "Study") -> None:
+    """Install what a study needs by the script of the checkout, which starts no service."""
+    from loadcurve.lab import list_obstacles, packages_of
+
+    if packages := packages_of(list_obstacles(study)):
+        script = paths.root() / "lib" / "system.sh"
+        done = subprocess.run(
+            ["sh", str(script), "install", "packages", *packages], env={**os.environ, "SYSTEM": "yes"}
+        )
+        if done.returncode:
+            raise typer.Exit(done.returncode)
 
 
 def _print_plan(study: "Study", public: bool) -> None:

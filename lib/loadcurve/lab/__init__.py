@@ -15,7 +15,7 @@ outer time limit.  Each folder imports only from those above it in this list::
 
 from loadcurve.lab.run.dry_run import describe, describe_obstacles
 from loadcurve.lab.run.launch import Measurement, launch, measure_here
-from loadcurve.lab.run.obstacles import list_obstacles
+from loadcurve.lab.run.obstacles import list_obstacles, packages_of
 from loadcurve.lab.schedule.feedback import Feedback, Measured
 from loadcurve.lab.study_file import read_checked
 
@@ -27,6 +27,7 @@ __all__ = [
     "describe_obstacles",
     "launch",
     "list_obstacles",
+    "packages_of",
     "measure_here",
     "read_checked",
 ]

@@ -32,7 +32,7 @@ _READ = (
 _SYSTEM = (
     Tool("ip", "interfaces", "-V", "iproute2"),
     Tool("tc", "conditions of links", "-V", "iproute2"),
-    Tool("ethtool", "interfaces", "--version", "ethtool"),
+    Tool("ethtool", "interfaces", "--version", "ethtool", group="lab-tools"),
     Tool("sysctl", "kernel settings", "--version", "procps"),
     Tool("ssh", "hosts", "-V", "openssh-client"),
     Tool("setpriv", "starts commands", "--version", "util-linux"),

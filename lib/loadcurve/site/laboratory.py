@@ -68,14 +68,19 @@ def recipes_markdown(kind: str) -> str:
 
 def designs_markdown(link: Callable[[str], str]) -> str:
     """Return a Markdown table of the designs: name; and question, report that the design follows, and duration."""
-    rows = ["| name | question |", "|---|---|"]
+    head = ["| name | question |", "|---|---|"]
+    tables: dict[bool, list[str]] = {
+        False: [*head],
+        True: ["\nThese plant a fault on purpose, which the audit finds:\n", *head],
+    }
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
         # The first line of the description ends with the duration: "s: 2 runs of 5 s, 11 s in all".
         takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all").replace(" ", "\u00a0")
         follows = f"{_followed(file.read_text('utf-8'), link)}{takes}."
-        rows.append(f"| <code>{literal(study.study)}</code> | {literal(study.question)}<br>{follows} |")
-    return "\n".join(rows)
+        row = f"| <code>{literal(study.study)}</code> | {literal(study.question)}<br>{follows} |"
+        tables[study.fault_on_purpose].append(row)
+    return "\n".join([*tables[False], *tables[True]])
 
 
 def _followed(design: str, link: Callable[[str], str]) -> str:

@@ -155,6 +155,9 @@ class StudyKeys(Section):
     seed: int = 0
     """Seed of that order."""
 
+    fault_on_purpose: bool = False
+    """Whether the study plants a fault that the audit should find. Such studies are listed apart."""
+
     warm_up_s: Annotated[float, Range(0, 86_400, unit="s", multiple_of=1)] = 0.0
     """Duration of the warm-up load before each run, which is not counted; 0 for none. The run begins when the servers
     have handled all requests of the warm-up."""

@@ -118,8 +118,8 @@ CASES = [
     case("missing-latencies", "error", RATE | dict.fromkeys(NO_TIME, 0.0)),
     case("missing-latencies", "ok", RATE | dict.fromkeys(NO_TIME, 0.0) | {"tool": "ab"}),  # below half a millisecond
     case("other-processes", "ok", RATE | {"cpu_other_ratio": 0.02}),
-    case("other-processes", "warning", RATE | {"cpu_other_ratio": 0.4}),
-    case("other-processes", "error", RATE | {"cpu_other_ratio": 0.97}),
+    case("other-processes", "warning", RATE | {"cpu_other_ratio": 0.1}),
+    case("other-processes", "error", RATE | {"cpu_other_ratio": 0.11}),
     # wrk2 -R2000 at capacity, and vegeta whose queue grew to the end of the run; a slow server is no queue.
     case("target-rate", "error", RATE | {"tool": "wrk2", "connections": 50, "latency_mean_s": 5.2,
                                          "latency_corrected": True}),

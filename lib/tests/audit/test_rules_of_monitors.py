@@ -56,7 +56,7 @@ def quota(periods, throttled):
 
 
 CASES = [  # rule, tables in which it is silent, tables in which it warns, tables in which it is an error
-    ("stolen-processors", cpu(cpu_steal_ratio=0.01), cpu(cpu_steal_ratio=0.02), cpu(cpu_steal_ratio=0.2)),
+    ("stolen-processors", cpu(cpu_steal_ratio=0.02), cpu(cpu_steal_ratio=0.03), cpu(cpu_steal_ratio=0.2)),
     ("saturated-processors", cpu(cpu_idle_ratio=0.11), cpu(cpu_idle_ratio=0.09), None),
     ("saturated-generator", each_cpu({"cpu_idle_ratio": 0.0}, {"cpu_idle_ratio": 0.11}),
      each_cpu({}, {"cpu_idle_ratio": 0.09}), None),

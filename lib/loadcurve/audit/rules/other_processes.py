@@ -52,7 +52,7 @@ RULE = threshold_rule(
     "shared machine.",
     limits={
         "warning": Limit(BUSY_RATIO, "it shifts the mean of a study, though no single run shows it"),
-        "error": Limit(0.75, "with a quarter of its processors left, others decide the throughput of the run"),
+        "error": Limit(0.1, "a rate is too low by about this share, which is more than most comparisons look for"),
     },
     needs=(SHARE,),
     family="What saturated",

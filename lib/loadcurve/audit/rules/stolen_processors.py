@@ -28,6 +28,7 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import STEAL
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
+from loadcurve.study import BUSY_RATIO
 
 
 def measure_steal(tables: Tables) -> pd.DataFrame:
@@ -43,7 +44,9 @@ RULE = threshold_rule(
     evidence="The hypervisor took {observed:ratio} of the processors' time.",
     advice="Repeat the run at another time, or measure on a host of its own; compare only runs without steal.",
     limits={
-        "warning": Limit(0.01, "the scatter of repeats on a quiet machine is about 1 %"),
+        "warning": Limit(
+            BUSY_RATIO, "as for other processes: it shifts the mean of a study, though no single run shows it"
+        ),
         "error": Limit(0.1, "a tenth of the capacity is more than most differences that a study looks for"),
     },
     needs=(STEAL,),

@@ -21,7 +21,7 @@ from loadcurve.lab.hosts.network import unused_block
 from loadcurve.lab.hosts.process import now
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.environment import log_in
-from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
+from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles, packages_of
 from loadcurve.lab.run.quiet import disturbance, wait_until_quiet
 from loadcurve.lab.run.record import translate_disk_full
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
@@ -119,7 +119,13 @@ def launch(
     addresses = check_targets(study, public=public)
     obstacles = list_obstacles(study)
     if not obstacles.empty:
-        raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
+        packages = packages_of(obstacles)
+        ways = [f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()]
+        if len(packages) > 1:
+            ways.append(
+                f"all of them: apt-get install --no-install-recommends {' '.join(packages)}, or launch with --install"
+            )
+        raise LabError("; ".join(ways))
     topologies = _topologies(study)
     points = points_of(study, settings, folder, feedback)
     check_folder(study, folder)

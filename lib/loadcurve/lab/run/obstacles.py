@@ -66,6 +66,21 @@ def list_obstacles(study: Study) -> pd.DataFrame:
     return pd.DataFrame(list(found.items()), columns=["obstacle", "remedy"])
 
 
+_INSTALL = "apt-get install "
+
+
+def packages_of(obstacles: pd.DataFrame) -> list[str]:
+    """Return the packages of Debian that remove some obstacles.
+
+    Examples
+    --------
+    >>> packages_of(pd.DataFrame({"remedy": ["apt-get install nginx", "launch as root", "apt-get install wrk"]}))
+    ['nginx', 'wrk']
+    """
+    install = [text.removeprefix(_INSTALL) for text in obstacles["remedy"] if text.startswith(_INSTALL)]
+    return sorted({package for text in install for package in text.split()})
+
+
 def deployments(
     study: Study, known: Programs, remote: Mapping[str, Programs] | None = None
 ) -> Iterator[tuple[StudyFile, Deployment]]:
@@ -172,4 +187,4 @@ def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 def _remedy(name: str) -> str:
     tool = tool_named(name)
-    return f"apt-get install {tool.package}" if tool.package else tool.source
+    return f"{_INSTALL}{tool.package}" if tool.package else tool.source

@@ -107,16 +107,17 @@ class RunSession:
         self.environment.setup_log.keep(self.folder)
         for host, service in self.deployment.services:
             self._serve(host, service, "S1", "server")
-        for _, service in self.deployment.services:
+        watch = self.environment.watch  # outside the quota of a server's host, which the start of Python uses up
+        for host, service in self.deployment.services:
             if service.url:
-                executor, started = self.servers[service.name]
-                wait_until_ready(executor, started, service.url, started.command.stderr, work_s)
+                _, started = self.servers[service.name]
+                wait_until_ready(watch[host], started, service.url, started.command.stderr, work_s)
         balanced = self.deployment.balanced
         if balanced and balanced.service:
             host, service = self.deployment.balancer, balanced.service
             self._serve(host, service, "LB", "balancer")
-            executor, started = self.servers[service.name]
-            wait_until_ready(executor, started, service.url, started.command.stderr, work_s)
+            _, started = self.servers[service.name]
+            wait_until_ready(watch[host], started, service.url, started.command.stderr, work_s)
         elif balanced and balanced.rules:
             executor = self.environment.work[self.deployment.balancer]
             command = self.stack.enter_context(loaded(balanced.rules, executor))

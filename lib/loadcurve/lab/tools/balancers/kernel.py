@@ -140,7 +140,7 @@ IPVS = Balancer(
 )
 
 
-NFT_TOOL = Tool("nft", "balancer", "--version", "nftables")
+NFT_TOOL = Tool("nft", "balancer", "--version", "nftables", group="lab-tools")
 
 
 # How nft computes the number of a server (nft(8), "numgen expression", "hash expressions").

@@ -72,7 +72,7 @@ def _h2load(load: Load, stem: str) -> CommandLine:
 
 # h2load, of nghttp2.  Seen: Debian's h2load 1.52.0.
 H2LOAD = Generator(
-    Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client"),
+    Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client", group="lab-tools"),
     "Sends requests by HTTP/1.1, one at a time on each connection, in a closed loop or at a fixed rate, and writes "
     "each of them to a file if asked; at a rate, all connections send at once, and a request due on a busy one waits.",
     _h2load,

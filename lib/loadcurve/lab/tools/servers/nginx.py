@@ -154,6 +154,9 @@ class Serving(Section):
     gzip: bool = False
     """Compress for clients that ask for it."""
 
+    gzip_level: Annotated[int, Range(1, 9)] = 1
+    """How hard it compresses; 1 is nginx's default."""
+
     direct_io: bool = False
     """Read files from the disk for each request, past the page cache, as where the files do not fit into memory."""
 
@@ -171,7 +174,11 @@ class Serving(Section):
         log = "off" if self.access_log == "off" else f"{file} combined{buffer}"
         switches = {"sendfile": self.sendfile, "tcp_nopush": self.tcp_nopush, "gzip": self.gzip}
         # text/html is always compressed; the other types that are served here have to be named.
-        types = ["gzip_types text/plain application/octet-stream;"] if self.gzip else []
+        types = (
+            [f"gzip_comp_level {self.gzip_level};", "gzip_types text/plain application/octet-stream;"]
+            if self.gzip
+            else []
+        )
         # From one sector on: a direct read is at least that long (nginx, directio_alignment).
         direct = ["directio 512;"] if self.direct_io else []
         kept = [f"keepalive_requests {self.keepalive_requests};", f"keepalive_timeout {self.keepalive_timeout_s}s;"]
