@@ -37,7 +37,7 @@ from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
-from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE, SATURATED_RATIO, name_loops
+from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE, name_loops
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.units import group_lines
 
@@ -66,7 +66,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
         few = _few_repeats(best, at, several)
         most = f"Highest throughput{where}: {_at_least(best, at)}{_with_interval(result)}"
-        said = f"{most} at {_along(best, at)}{_load(at, best.load)}{few}."
+        said = f"{most} at {_along(best, at)}{_load(at, best.load)}{few}{_enough(curves, best)}."
         if best.load != "connections" and result.estimate.value >= HELD * best.levels[best.load].max():
             limit = best.bottleneck or "No limit was reached: this is the highest rate offered"
     else:
@@ -150,9 +150,23 @@ def _with_interval(result: Result) -> str:
 
 def _at_least(curve: Curve, at: float) -> str:
     """Return ``at least `` where the load generator was full: the server may serve more."""
-    row = curve.levels.loc[curve.levels[curve.load] == at]
-    full = "generator_ratio" in row and (row["generator_ratio"] >= SATURATED_RATIO).any()
-    return "at least " if full else ""
+    return "at least " if curve.generator_full[curve.levels[curve.load] == at].any() else ""
+
+
+def _enough(curves: Sequence[Curve], best: Curve) -> str:
+    """Return from which curve on the intervals overlap with that of the highest, where one number orders the curves."""
+    ordered = sorted((curve for curve in curves if "peak" in curve), key=lambda curve: _by_number(curve.variant))
+    numbers = [[part for kind, *part in _by_number(curve.variant) if kind] for curve in ordered]
+    differing = sum(len(set(map(str, column))) > 1 for column in zip(*numbers, strict=False))
+    texts = {re.sub(r"\d+(?:\.\d+)?", "", curve.variant) for curve in ordered}
+    overlap = [curve["peak"].hi >= best["peak"].lo for curve in ordered]  # False for a missing end
+    if len(texts) > 1 or differing != 1 or len(ordered) < _FEWEST_OF_NUMBER or not overlap[-1]:
+        return ""
+    first = ordered[-next((i for i, near in enumerate(reversed(overlap)) if not near), len(overlap))]
+    return f"; from {first.variant} on, the intervals overlap with it" if first is not ordered[-1] else ""
+
+
+_FEWEST_OF_NUMBER = 3  # of two curves one is the highest, and the other says nothing about an optimum
 
 
 def _along(curve: Curve, at: float) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.bottlenecks import bottleneck_grid
@@ -11,6 +12,7 @@ from loadcurve.analysis.sentences.levels import saturation_words
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.models import Fit
 from loadcurve.stats import Estimate
+from loadcurve.tables.curves import SATURATED_RATIO
 
 LEVELS = "Levels (throughput and mean response time: mean of the runs; percentiles and errors: worst run)"
 
@@ -83,6 +85,11 @@ class Curve:
     bottlenecks: pd.DataFrame
     bottleneck: str
     missing: Mapping[str, str]
+
+    @property
+    def generator_full(self) -> pd.Series:
+        """Whether the load generator's processor was full at each of `levels`: the server may serve more there."""
+        return self.levels.get("generator_ratio", pd.Series(np.nan, self.levels.index)) >= SATURATED_RATIO
 
     def __str__(self) -> str:
         return to_text([Section(self.variant, self.blocks())])

@@ -47,6 +47,9 @@ def launch(
     ] = False,
     public: Public = False,
     busy: Busy = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure finished runs again that other processes disturbed.")
+    ] = False,
     install: Annotated[
         bool, typer.Option("--install", help="Install the packages of Debian that the study needs; starts no service.")
     ] = False,
@@ -86,7 +89,7 @@ def launch(
         print_analysis([str(folder)], objectives_of(found), paths.shown(folder))
 
     try:
-        launch_study(replace(found, **changes), target, public=public, quiet=not busy, results=results)
+        launch_study(replace(found, **changes), target, public=public, quiet=not busy, again=again, results=results)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
@@ -129,6 +132,8 @@ def test(
     name = name or f"{stem}_{number}"
     text = text_for_url(name, url, goal, lambda tool: which(tool) is not None, seconds, budget)
     write_new(folder_of_new(name), text)
+    if "allow_targets" in text:
+        typer.echo("Only this machine is watched: study.yml says how to watch the server's host by ssh.")
     if goal and "rate_rps" not in text:
         typer.echo(
             "A closed loop, as no oha, k6 or wrk2 is installed: its percentiles leave out the wait of requests that no "

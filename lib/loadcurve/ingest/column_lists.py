@@ -1,11 +1,11 @@
 """A table as a list for each column, which takes a fraction of the time and the memory of a dictionary for each row."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Columns = dict[str, list]
+Columns = dict[str, list[Any]]
 _FEW = 1000  # rows; making a DataFrame takes longer than to join so many dictionaries to those of other files
 
 
@@ -24,7 +24,7 @@ def extend(columns: Columns, more: Columns) -> None:
         columns.setdefault(name, [None] * before).extend(more.get(name) or [None] * count)
 
 
-def table_of(columns: Columns) -> "pd.DataFrame | list[dict]":
+def table_of(columns: Columns) -> "pd.DataFrame | list[dict[str, Any]]":
     """Return columns as a DataFrame, or as rows without the missing values if there are few.
 
     Examples
@@ -40,12 +40,12 @@ def table_of(columns: Columns) -> "pd.DataFrame | list[dict]":
     return pd.DataFrame({n: _labels(c) if _is_repeated(c) else c for n, c in columns.items()}, copy=False)
 
 
-def _is_repeated(values: list) -> bool:
+def _is_repeated(values: list[Any]) -> bool:
     """Whether a column has few different texts, judged by its first rows."""
     return isinstance(values[0], str) and len(set(values[:_FEW])) < _FEW / 10
 
 
-def _labels(texts: list) -> "pd.Categorical":
+def _labels(texts: list[Any]) -> "pd.Categorical":
     import numpy as np
     import pandas as pd
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
+from typing import Any
 
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.units import format_quantity
@@ -192,11 +193,11 @@ def without_times_of_no_response(parsed: Parsed) -> tuple[Parsed, list[str]]:
     ]
 
 
-def _untimed(row: dict) -> dict:
+def _untimed(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in _TIMES}
 
 
-def _is_timed(row: dict) -> bool:
+def _is_timed(row: dict[str, Any]) -> bool:
     return "lower_s" in row or any(not math.isnan(_time(row, column)) for column in _TIMES)
 
 
@@ -212,14 +213,14 @@ def contradictions(parsed: Parsed) -> list[str]:
     return [*_of_runs(parsed), *_of_quantiles(parsed), *_of_rates(parsed)]
 
 
-def _rows(parsed: Parsed, name: str) -> list[dict]:
+def _rows(parsed: Parsed, name: str) -> list[dict[str, Any]]:
     if name not in parsed.tables:
         return []
     rows = parsed.tables.rows(name)
     return list(rows) if isinstance(rows, Sequence) else rows.to_dict("records")
 
 
-def _time(row: dict, column: str) -> float:
+def _time(row: dict[str, Any], column: str) -> float:
     value = row.get(column, math.nan)
     return value if isinstance(value, (float, int)) else math.nan
 
@@ -229,7 +230,7 @@ def _over(less: float, more: float) -> bool:
     return less > more * (1 + _ROUNDED) + 1e-9
 
 
-def _sentence(row: dict, what: str, less: float, limit: str, more: float) -> str:
+def _sentence(row: dict[str, Any], what: str, less: float, limit: str, more: float) -> str:
     low, high = format_quantity(less, "s"), format_quantity(more, "s")
     report = f"report {int(row.get('generator') or 0) + 1}"
     return f"{report}: {what} of {low} is over {limit} of {high}, which cannot be: check the file"
@@ -264,7 +265,7 @@ def _of_rates(parsed: Parsed) -> Iterator[str]:
             yield f"{report}: {shown} is not the {format_quantity(requests)} requests, which cannot be: check the file"
 
 
-def _highest_quantile(row: dict) -> float:
+def _highest_quantile(row: dict[str, Any]) -> float:
     """Largest time that a quantile of a run may have: its maximum, as coarsely as the tool rounds quantiles."""
     most = _time(row, "latency_max_s")
     return most * _TWO_DIGITS + _WHOLE_MS if row.get("tool") == "locust" else most
@@ -272,8 +273,8 @@ def _highest_quantile(row: dict) -> float:
 
 def _of_quantiles(parsed: Parsed) -> Iterator[str]:
     most = {row.get("generator", 0): _highest_quantile(row) for row in _rows(parsed, "runs")}
-    before: dict[tuple, tuple[float, float]] = {}
-    warned: set[tuple] = set()
+    before: dict[tuple[Any, ...], tuple[float, float]] = {}
+    warned: set[tuple[Any, ...]] = set()
     for row in sorted(_rows(parsed, "latency"), key=lambda row: _time(row, "quantile")):
         key = (row.get("generator", 0), row.get("corrected"))
         quantile, latency = _time(row, "quantile"), _time(row, "latency_s")
@@ -321,7 +322,8 @@ class Form:
     def parser(self) -> Callable[..., Parsed]:
         """The function that reads this form; its module is imported when it is first asked for."""
         module, function = self.parsed_by.split(":")
-        return getattr(import_module(f"loadcurve.ingest.{module}"), function)
+        parser: Callable[..., Parsed] = getattr(import_module(f"loadcurve.ingest.{module}"), function)
+        return parser
 
     @cached_property
     def takes(self) -> frozenset[str]:

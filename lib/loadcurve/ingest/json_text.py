@@ -33,7 +33,7 @@ class Decoder(json.JSONDecoder):
         self._warned: set[str] = set()
         super().__init__(object_pairs_hook=self._object, **options)
 
-    def _object(self, pairs: list[tuple[str, object]]) -> dict:
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             seen: set[str] = set()

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from loadcurve.ingest.parsed import Parsed, Tables
 
@@ -134,7 +135,7 @@ def _with_url(parsed: Parsed, text: str) -> Parsed:
     return replace(parsed, tables=Tables({**{name: parsed.tables.rows(name) for name in parsed.tables}, "runs": rows}))
 
 
-def _marked(row: dict, corrected: dict) -> dict:
+def _marked(row: dict[str, Any], corrected: dict[Any, Any]) -> dict[str, Any]:
     found = corrected.get(row.get("generator"))
     return row if found is None or row.get("corrected") is not None else {**row, "corrected": found}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
@@ -28,7 +28,7 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
     """
     if len(parts) == 1:
         return parts[0][1]
-    collected: dict[str, list] = {}
+    collected: dict[str, list[Any]] = {}
     warnings: list[str] = []
     generators = 0
     for i, (form, parsed, line) in enumerate(parts):
@@ -70,7 +70,7 @@ def without_fragments(parsed: Parsed) -> Parsed:
     return replace(parsed, tables=Tables(kept), warnings=(*parsed.warnings, warning))
 
 
-def _has(row: Mapping, name: str) -> bool:
+def _has(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     return value is not None and value == value
 

@@ -7,7 +7,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import sniff
@@ -54,7 +54,7 @@ def is_large(raw: bytes) -> bool:
     return form is not None and form.large
 
 
-_MAGIC: dict[bytes, tuple[str, Callable]] = {
+_MAGIC: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": ("gzip", lambda: zlib.decompressobj(wbits=31)),
     b"\xfd7zXZ\x00": ("xz", lzma.LZMADecompressor),
     b"BZh": ("bzip2", bz2.BZ2Decompressor),
@@ -89,7 +89,7 @@ def unpack(raw: bytes, max_bytes: int = MAX_BYTES) -> tuple[bytes, str]:
 
 
 def _unpack(
-    raw: bytes, magic: bytes, name: str, decompressor: Callable, max_bytes: int, allowed: int = 0
+    raw: bytes, magic: bytes, name: str, decompressor: Callable[..., Any], max_bytes: int, allowed: int = 0
 ) -> tuple[bytes, str]:
     parts: list[bytes] = []
     allowed = allowed or max_bytes

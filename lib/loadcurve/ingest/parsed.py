@@ -9,9 +9,9 @@ from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    Given = Mapping[str, pd.DataFrame] | Mapping[str, list[dict]] | Mapping[str, pd.DataFrame | "Rows"]
+    Given = Mapping[str, pd.DataFrame] | Mapping[str, list[dict[str, Any]]] | Mapping[str, pd.DataFrame | "Rows"]
 
-Rows = Sequence[dict]
+Rows = Sequence[dict[str, Any]]
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):

@@ -141,7 +141,8 @@ def read_load(source: str, curve: str) -> str:
     loads = dict(zip(curves["id"], curves["load"], strict=True))
     if curve not in loads:
         raise LoadcurveError(f"curve must be one of {', '.join(loads) or 'none'}, got {curve!r}")
-    return loads[curve][:1].upper() + loads[curve][1:]
+    load = str(loads[curve])
+    return load[:1].upper() + load[1:]
 
 
 def read_published_entries(source: str, name: str) -> pd.DataFrame:

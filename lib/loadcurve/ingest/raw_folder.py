@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
@@ -102,7 +102,7 @@ def _owners(others: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...
     return owners
 
 
-def _key(path: PurePosixPath, in_folder: Counter) -> tuple[str, ...]:
+def _key(path: PurePosixPath, in_folder: Counter[PurePosixPath]) -> tuple[str, ...]:
     """Words that name the run of a report: of its folder if it is alone there."""
     alone = in_folder[path.parent] == 1 and path.parent.name
     return words(path.parent / "report") if alone else words(path)
@@ -138,7 +138,7 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
     """
     kept, lines = _without_copies(files)
     kept = list(_without_dashboards(kept, lines))
-    reports: dict[tuple, list[RawFile]] = {}
+    reports: dict[tuple[Any, ...], list[RawFile]] = {}
     for file in kept:
         if runs := _rows(file):
             key = file.path.parent, stem(file.path.name), runs[0].get("tool")
@@ -215,11 +215,11 @@ def _count_known(file: RawFile) -> int:
     return sum(value is not None and value == value for value in cells)
 
 
-def _rows(file: RawFile) -> list[dict]:
+def _rows(file: RawFile) -> list[dict[str, Any]]:
     return _records(file, "runs") if "runs" in file.tables else []
 
 
-def _records(file: RawFile, name: str) -> list[dict]:
+def _records(file: RawFile, name: str) -> list[dict[str, Any]]:
     rows = file.tables.rows(name)
     return list(rows) if isinstance(rows, Sequence) else file.tables[name].to_dict("records")
 
@@ -274,7 +274,7 @@ def _as_name(text: str) -> str:
 def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Factors = None) -> Matched:
     """Return the tables of files of a folder, with the run of every row and all that is known of each run."""
     matched = Matched({}, {})
-    parts: dict[str, list] = {"runs": []}
+    parts: dict[str, list[Any]] = {"runs": []}
     for name, rows in raw_folder_parts(files, folder, factors, matched):
         parts.setdefault(name, []).append(rows)
     matched.tables = {name: join(tables) for name, tables in parts.items() if tables}
@@ -388,7 +388,7 @@ def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> No
         add_facts(matched, facts)
 
 
-def _names(matched: Matched, runs: dict[str, dict], given: GivenFactors) -> dict[str, list[str]]:
+def _names(matched: Matched, runs: dict[str, dict[str, Any]], given: GivenFactors) -> dict[str, list[str]]:
     """Return the parts of each run's name, without what names a given factor or repeat."""
     names = {
         run: [*file.path.parts[:-1], stem(file.path.name), str(runs[run].get("label") or "")]
@@ -406,7 +406,7 @@ def _names(matched: Matched, runs: dict[str, dict], given: GivenFactors) -> dict
     return names
 
 
-def _known(runs: dict[str, dict], facts: "Sequence[Fact]") -> dict[str, dict[str, object]]:
+def _known(runs: dict[str, dict[str, Any]], facts: "Sequence[Fact]") -> dict[str, dict[str, object]]:
     """Return what distinguishes each run from others: columns that its report prints, and given factors."""
     schema = SCHEMAS["runs"].columns
     known = {
@@ -419,6 +419,6 @@ def _known(runs: dict[str, dict], facts: "Sequence[Fact]") -> dict[str, dict[str
     return known
 
 
-def _runs(matched: Matched) -> list[dict]:
+def _runs(matched: Matched) -> list[dict[str, Any]]:
     runs = matched.tables.get("runs", ())
     return list(runs) if isinstance(runs, Sequence) else runs.to_dict("records")

@@ -116,7 +116,7 @@ def complete(
 ) -> pd.DataFrame:
     """Add the columns that only the run's record knows to a table of one file."""
     columns = SCHEMAS[name].columns
-    known: dict = {"source": source}
+    known: dict[str, Any] = {"source": source}
     if generator is not None and "generator" in columns:
         known["generator"] = generator
     if "elapsed_s" in columns and "time" in frame:
@@ -189,26 +189,26 @@ def _scheduler(run: Run) -> str:
 def _clock_offset_s(run: Run, host: str) -> float:
     """Time in s by which a host's clock is ahead of the launcher's, which recorded when commands started."""
     facts = run.machine.get("hosts", {}).get(host, {})
-    return facts.get("clock_offset_s", 0.0)
+    return float(facts.get("clock_offset_s", 0.0))
 
 
-def factors_of(run: Run) -> dict:
+def factors_of(run: Run) -> dict[str, Any]:
     """Factors of a run that have columns in `runs`."""
     return {name: run.factors.get(name) for name in ("variant", "repeat", "server_cpu", "generator_cpu")}
 
 
-def _duration_asked(run: Run) -> dict:
+def _duration_asked(run: Run) -> dict[str, Any]:
     seconds = run.factors.get("seconds", 0)
     return {"duration_asked_s": float(seconds)} if seconds > 0 else {}
 
 
-def _server_units(run: Run) -> dict:
+def _server_units(run: Run) -> dict[str, Any]:
     """Number of servers behind the laboratory's balancer."""
     shares = run.factors.get("expected_shares")
     return {"server_units": len(shares)} if shares else {}
 
 
-def _background(run: Run) -> dict:
+def _background(run: Run) -> dict[str, Any]:
     """Processor shares of other programs and of the hypervisor, on the machine where they were largest."""
     ratios = [*background_ratios(run.background).values()] or [(np.nan, np.nan)]
     return dict(zip(("cpu_other_ratio", "cpu_steal_ratio"), np.fmax.reduce(ratios), strict=True))
@@ -250,7 +250,7 @@ def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
     return {name: pd.DataFrame(rows) for name, rows in found.items() if rows}
 
 
-def _throttling(run: Run, load_started: pd.Timestamp) -> list[dict]:
+def _throttling(run: Run, load_started: pd.Timestamp) -> list[dict[str, Any]]:
     """Rows of each host with a quota: 0 when its control group was created, and the counters at its end."""
     place = {"tool": "cgroup", "group": "cpu.stat"}
     ends = [pd.Timestamp(command.ended_at) for command in run.commands if command.ended_at]

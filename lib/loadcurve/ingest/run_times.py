@@ -42,7 +42,7 @@ def seconds(time: object) -> float:
     stamp = pd.Timestamp(time) if time is not None else pd.NaT
     if stamp is pd.NaT:
         return float("nan")
-    return (stamp.tz_localize("UTC") if stamp.tzinfo is None else stamp).timestamp()
+    return float((stamp.tz_localize("UTC") if stamp.tzinfo is None else stamp).timestamp())
 
 
 def place_by_times(

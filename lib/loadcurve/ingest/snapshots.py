@@ -15,6 +15,7 @@ For tools that print a few lines and no time: a collector that calls them in a l
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -92,7 +93,7 @@ def is_instant(line: str) -> bool:
         return True
 
 
-def _date(found: re.Match, number: int, timezone: str, warnings: list[str] | None) -> np.datetime64:
+def _date(found: re.Match[str], number: int, timezone: str, warnings: list[str] | None) -> np.datetime64:
     part = {name.rstrip("2"): value for name, value in found.groupdict().items() if value}
     clock, form = (f"{part['clock']} {part['half']}", "%I:%M:%S %p") if "half" in part else (part["clock"], "%H:%M:%S")
     naive = datetime.strptime(f"{part['year']} {part['month']} {part['day']} {clock}", f"%Y %b %d {form}")
@@ -200,7 +201,7 @@ def counter(token: str, number: int, expected: str = "a counter") -> float:
 
 def counter_rows(
     lines: Lines, tool: str, group: str, item: str, values: "list[tuple[str, float]]", unit: str = ""
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Rows of `counters`; the unit of a counter whose name ends in bytes or octets is bytes, else `unit`."""
     place = {"tool": tool, "group": group} | ({"item": item} if item else {}) | lines.stamp
     return [

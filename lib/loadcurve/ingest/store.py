@@ -185,7 +185,8 @@ def read_warnings(study: str | Path) -> list[str]:
         return [*own.warnings, *own.origins]
     file = _file("runs", _fresh(study, "runs"))
     record_reads([file])
-    return json.loads(pq.read_metadata(file).metadata[_WARNINGS])
+    warnings: list[str] = json.loads(pq.read_metadata(file).metadata[_WARNINGS])
+    return warnings
 
 
 def read_machine(study: str | Path) -> pd.DataFrame:

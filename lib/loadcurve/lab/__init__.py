@@ -27,7 +27,7 @@ __all__ = [
     "describe_obstacles",
     "launch",
     "list_obstacles",
-    "packages_of",
     "measure_here",
+    "packages_of",
     "read_checked",
 ]

@@ -178,6 +178,7 @@ def launch(
     *,
     public: bool = False,
     quiet: bool = False,
+    again: bool = False,
     log: Callable[[str], None] = tqdm.write,
     report: Callable[[str], None] = tqdm.write,
     results: Callable[[Path], None] = lambda folder: None,
@@ -196,6 +197,8 @@ def launch(
         Whether targets that the study names may be public addresses.
     quiet : bool
         Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
+    again : bool
+        Whether this holds for the finished runs of the folder too.
     log : callable
         Receives sentences for the user: what a killed launch left, what each run measured, and how a search or a stop
         ends.  By default they are printed above the progress bar.
@@ -215,7 +218,7 @@ def launch(
         log(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, quiet=quiet, feedback=feedback(log))
+        runs = lab.launch(study, folder, public=public, quiet=quiet, again=again, feedback=feedback(log))
     except LabError:
         if _records(folder) != before:
             _report(folder, report, results)
@@ -358,6 +361,7 @@ def _taken(rows: pd.DataFrame) -> Iterator[str]:
         yield (
             f"  {who}: up to {ratios[most]:.1%} of a run's processors ({most}), "
             f"over {BUSY_RATIO:.0%} in {over} of {len(ratios)} runs"
+            + (": launch with --again to measure them again" if over else "")
         )
 
 

@@ -37,6 +37,11 @@ warm_up_s: {warm_up}     # load before each run that is not measured
 monitors: {{sar: 1, ss_summary: 1}}   # seconds between samples
 """
 _OWN_SERVER = "server: {{url: {url}}}   # it runs already; loadcurve only sends load to it\n{allowed}"
+_ELSEWHERE = """\
+allow_targets: [{host}]   # load may go to this host
+# Only this machine is watched.  With a login there, the monitors run on the server's host as well (guide "Many
+# machines"): topology: {{machines: {{C1: {{address: ADDRESS}}, S1: {{address: ADDRESS, ssh: "ssh://USER@HOST"}}}}}}
+"""
 _NGINX = "server: {nginx: {}}   # loadcurve starts its own nginx; see Reference, study.yml, for others\n"
 
 
@@ -170,7 +175,7 @@ def _server(url: str) -> str:
     host = re.sub(r"^https?://(?:[^/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", url)
     quoted = str if re.fullmatch(r"[\w./:-]*[\w/]", url) else json.dumps  # a URL may have {, a comma or a last :
     local = host in ("localhost", "127.0.0.1", "[::1]", "")
-    allowed = "" if local else f"allow_targets: [{quoted(host)}]   # load may go to this host\n"
+    allowed = "" if local else _ELSEWHERE.format(host=quoted(host))
     return _OWN_SERVER.format(url=quoted(url), allowed=allowed)
 
 

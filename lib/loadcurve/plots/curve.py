@@ -67,6 +67,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     own = PALETTE[0]
     ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
+    full = curve.generator_full.loc[levels.index]
+    ax.plot(levels.loc[full, curve.load], levels.loc[full, "throughput_rps"], "^", color=COLOURS["limit"], ms=9)
     _load_axis(ax, curve)
     ax.set_ylim(0, top)
     throughput_axis(ax.yaxis)

@@ -25,7 +25,7 @@ _SUMS = ("requests", "requests_failed", "received_bytes", "received_body_bytes",
 
 def summarise_merged(
     runs: pd.DataFrame,
-    histogram: pd.DataFrame,
+    histogram: pd.DataFrame | None = None,
     quantiles: Sequence[float] = (0.5, 0.9, 0.99),
     *,
     by: str | Sequence[str] = ("study", "run_id"),
@@ -39,7 +39,7 @@ def summarise_merged(
         Rows of the table ``runs``, one for each generator: ``generator, requests, duration_s, started_at``, the
         columns `by`, and any of the counts of errors and bytes.
     histogram : pandas.DataFrame
-        Rows of the table ``histogram``, either all corrected for coordinated omission or none.
+        Rows of the table ``histogram``, either all corrected for coordinated omission or none; None for no percentiles.
     quantiles : sequence of float
         Each 0 < q < 1.
     by : str or sequence of str
@@ -89,6 +89,8 @@ def summarise_merged(
         rows.append(dict(zip(keys, key, strict=True)) | {"generators": len(group)} | sums | _throughput(group))
     whole = pd.DataFrame(rows)
     whole.index = pd.MultiIndex.from_frame(whole[keys])
+    if histogram is None:
+        return whole.reset_index(drop=True)
     for column, values in _quantiles(runs, histogram, quantiles, keys, rounding_s).items():
         whole[column] = values.reindex(whole.index)
     return whole.reset_index(drop=True)

@@ -93,6 +93,14 @@ HEADERS = [
         ("k6", {"rate_rps": 100}, "from_due"),
         ("h2load", {"rate_rps": 100}, "from_due"),
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 10, "processes": 3}, "requests"),
+        ("ab", {"mix": {"/": 1}}, "mix"),
+        ("wrk", {"mix": {"/a": 0}}, "mix"),
+        ("wrk", {"mix": {"/a": 999, "/b": 2}}, "mix"),
+        ("wrk", {"mix": {'/"': 1}}, "url"),
+        ("wrk", {"mix": {"/": 1}, "script": "x = 1"}, "mix"),
+        ("k6", {"script": "x = 1"}, "script"),
+        ("wrk", {"method": "POST", "body_bytes": 5, "body": "a"}, "body_bytes"),
+        ("wrk", {"body": "a"}, "body_bytes"),
     ],
 )
 def test_what_a_tool_does_not_take_is_refused(tool, changes, name):
@@ -220,7 +228,7 @@ def test_k6_runs_a_script_with_one_scenario(changes, scenario):
     assert options["scenarios"] == {"load": scenario | {"gracefulStop": "4000ms"}}
     assert options["noConnectionReuse"] and (options["maxRedirects"], options["hosts"]) == (0, {})
     assert json.loads(re.search(r"^const params = (.*);$", text, re.MULTILINE)[1])["headers"] == {"X-Case": 'a "b"'}
-    assert f'http.request("GET", "{URL}", body, params)' in text
+    assert f'const urls = ["{URL}"];' in text
 
 
 def test_wrk2_is_called_as_its_readme_says():
@@ -228,9 +236,7 @@ def test_wrk2_is_called_as_its_readme_says():
     assert argv == ("wrk2", "-R2000", "-t2", "-c8", "-d30s", "--timeout", "4s", "--latency", URL)
     made = command_of(load("wrk2", method="POST", body_bytes=20))
     assert made.files == {
-        "local.wrk2.lua": (
-            '-- The request of this load, for wrk2.\nwrk.method = "POST"\nwrk.body = string.rep("x", 20)\n'
-        )
+        "local.wrk2.lua": ('-- The request of this load.\nwrk.method = "POST"\nwrk.body = string.rep("x", 20)\n')
     }
 
 

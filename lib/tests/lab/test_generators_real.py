@@ -46,7 +46,7 @@ events {{ worker_connections 1024; }}
 http {{
     client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
     keepalive_requests 1000000000;
-    log_format facts '$http_x_case $request_method $connection $status $content_length';
+    log_format facts '$http_x_case $request_method $connection $status $request_uri $content_length';
     access_log requests.log facts buffer=64k flush=50ms;
     server {{
         listen 127.0.0.1:{port} backlog=1024;
@@ -152,6 +152,37 @@ def test_the_method_and_the_body_arrive(tool, method, server, tmp_path):
     assert {length for *_, length in seen} == {str(size) if size else "-"}
 
 
+@pytest.mark.parametrize("tool", ["wrk", "ab", "hey", "h2load", "oha", "k6"])
+def test_the_text_of_a_body_arrives(tool, server, tmp_path):
+    url, logged = server
+    text, case = 'id=ä&name="a\\b"\n', f"{tool}-text"
+    run(Load(tool, url, 2, method="POST", body=text, headers={"X-Case": case}, **bounded(tool, 50)), tmp_path)
+    assert {length for *_, length in logged(case)} == {str(len(text.encode()))}
+
+
+@pytest.mark.parametrize("tool", ["wrk", "k6"])
+def test_a_mix_requests_each_path_by_its_weight(tool, server, tmp_path):
+    url, logged = server
+    case, mix = f"{tool}-mix", {"/": 5, "/a?q=1": 2, "/b": 1}
+    row = run(Load(tool, url, 4, duration_s=1, mix=mix, headers={"X-Case": case}), tmp_path)[""]["runs"].iloc[0]
+    seen = Counter(path for *_, path, _ in logged(case))
+    assert row["requests"] > 1000 and set(seen) == set(mix)
+    for path, weight in mix.items():
+        assert seen[path] == pytest.approx(seen.total() * weight / 8, abs=8), seen
+
+
+def test_a_script_of_the_study_runs_beside_the_reporter(server, tmp_path):
+    url, logged = server
+    script = """
+    local number = 0
+    function request() number = number + 1; return wrk.format("GET", "/" .. number % 3) end
+    function done(summary) io.write("own done: ", summary.requests, "\\n") end
+    """
+    tables = run(Load("wrk", url, 2, duration_s=1, script=script, headers={"X-Case": "script"}), tmp_path)
+    assert set(Counter(path for *_, path, _ in logged("script"))) == {"/0", "/1", "/2"}
+    assert tables[""]["runs"]["requests"].item() == tables["json"]["runs"]["requests"].item()
+
+
 FFI = 'pcall(require, "ffi")'
 
 
@@ -179,7 +210,7 @@ def test_error_responses_are_counted_as_such(reported):
     tables, seen = reported
     row = tables[""]["runs"].iloc[0]
     assert row["errors_status"] == row["requests"] > 0
-    assert {status for *_, status, _ in seen} == {"404"}
+    assert {status for *_, status, _, _ in seen} == {"404"}
 
 
 def test_the_reporter_tells_what_wrk_counted(reported):

@@ -99,6 +99,22 @@ def test_apache_serves_every_connection_with_few_threads(tmp_path):
     assert made.row["requests"] == 500
 
 
+def test_a_server_by_its_own_command(tmp_path):
+    """It listens where it is told, is ready before the load, is stopped after it, and its log is kept."""
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www/index.html").write_text("x" * 123)
+    argv = ["python3", "-u", "-m", "http.server", "{port}", "--bind", "{address}", "-d", str(tmp_path / "www")]
+    made = launched(
+        tmp_path / "s", server={"command": {"argv": argv, "ready": "/index.html"}},
+        load={"tool": "ab", "requests": 40, "connections": 2, "keep_alive": False},
+    )  # fmt: skip
+    assert made.row["requests"] == 40 and made.row["received_body_bytes"] == 40 * 123
+    (server,) = made.commands("server")
+    log = (made.folder / "r1" / server.stderr).read_text()
+    assert server.tool == "python3" and log.count('"GET / HTTP/1.0" 200') == 40 and "/index.html" in log
+    assert server.exit_code == -15, "stopped by the laboratory"
+
+
 def test_php_with_its_database(tmp_path):
     page = {"body_bytes": 321, "queries": 2, "wait_ms": 10, "steps": 10}
     made = launched(

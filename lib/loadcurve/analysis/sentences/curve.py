@@ -31,6 +31,8 @@ def throughput_caption(curve: "Curve") -> str:
 def throughput_key(curve: "Curve") -> str:
     """How to read the figure of throughput over load."""
     parts = ["Points: runs", "solid line: their mean"]
+    if curve.generator_full.any():
+        parts.append("triangles: the load generator is full, and the server may serve more")
     if curve.fit is not None:
         level = f"{curve.fit.level:.0%}".replace("%", " %")
         parts.append(f"USL: Universal Scalability Law with the {level} band of its mean")

@@ -15,6 +15,7 @@ Sources of the format (libnetfilter_conntrack, ``src/conntrack/snprintf_default.
 """
 
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -60,8 +61,8 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     [['198.18.0.1', '198.18.0.3', '80', '198.18.0.2', 111.0]]
     """
     cursor = ListCursor(text, "conntrack", timezone)
-    flows: list[tuple] = []
-    counters: list[dict] = []
+    flows: list[tuple[Any, ...]] = []
+    counters: list[dict[str, Any]] = []
     version, listed, summaries = "", 0, 0
     for line in cursor:
         if summary := cursor.match(_SUMMARY):
@@ -86,7 +87,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
             cursor.warn_ignored()
     if not flows and not counters and not summaries:
         cursor.refuse("entries or statistics of conntrack")
-    tables: dict = {"flows": flow_table(flows)} if flows or summaries else {}
+    tables: dict[str, Any] = {"flows": flow_table(flows)} if flows or summaries else {}
     return Parsed("conntrack", tables | ({"counters": counters} if counters else {}), tuple(cursor.warnings), version)
 
 
@@ -103,7 +104,7 @@ def _without_cut_word(line: str, cursor: ListCursor) -> str:
     return rest if is_enough else ""
 
 
-def _flow(head: re.Match[str], line: str, cursor: ListCursor) -> tuple:
+def _flow(head: re.Match[str], line: str, cursor: ListCursor) -> tuple[Any, ...]:
     """Return an entry in the order of `FLOW_COLUMNS`."""
     sides: list[dict[str, str]] = [{}, {}]
     others = [f"[{head['event']}]"] if head["event"] else []
@@ -140,7 +141,7 @@ def _flow(head: re.Match[str], line: str, cursor: ListCursor) -> tuple:
     )  # fmt: skip
 
 
-def _counts(line: str, found: re.Match | None, cursor: ListCursor) -> list[dict]:
+def _counts(line: str, found: re.Match[str] | None, cursor: ListCursor) -> list[dict[str, Any]]:
     """Return rows of `counters` of a processor (`found`), or of a line with one name and number."""
     if found is None:
         pairs, item = [tuple(line.split())], {}

@@ -16,6 +16,7 @@ What haproxy counts (its ``doc/management.txt``, "Statistics and monitoring"):
 import csv
 import math
 import re
+from typing import Any
 
 from loadcurve.ingest.balancers.lists import ListCursor
 from loadcurve.ingest.parsed import Parsed
@@ -62,7 +63,7 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     [['b', 's1', 75490, 0.012]]
     """
     cursor = ListCursor(text, "haproxy", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     heading: list[str] = []
     headed = 0
     for line in cursor:
@@ -108,10 +109,10 @@ def _fields(cursor: ListCursor) -> list[str]:
         cursor.fail(f"a line of CSV: {error}")
 
 
-def _row(fields: dict[str, str], cursor: ListCursor) -> dict:
+def _row(fields: dict[str, str], cursor: ListCursor) -> dict[str, Any]:
     name = fields["svname"]
     kind = {"FRONTEND": "service", "BACKEND": "backend"}.get(name) or _KINDS.get(fields.get("type", ""), "server")
-    row: dict = {"tool": "haproxy", "kind": kind, "service": fields["pxname"]}
+    row: dict[str, Any] = {"tool": "haproxy", "kind": kind, "service": fields["pxname"]}
     if kind in ("server", "listener"):
         row["server"] = name
     others = []
@@ -138,7 +139,7 @@ def _row(fields: dict[str, str], cursor: ListCursor) -> dict:
     return row | cursor.stamp
 
 
-def _place(value: str, kind: str) -> dict:
+def _place(value: str, kind: str) -> dict[str, Any]:
     address, colon, port = value.rpartition(":")
     numbered = bool(colon) and port.isdigit() and port.isascii()  # else a socket of the file system, or a name
     address = (address if numbered else value).removeprefix("[").removesuffix("]")

@@ -8,6 +8,7 @@ counters were zeroed; rates are estimates over the last seconds.
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list
 from loadcurve.ingest.parsed import Parsed
@@ -38,7 +39,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     [28305, 720077]
     """
     cursor = ListCursor(text, "proc", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     group = "ip_vs_stats"
     names: tuple[str, ...] = ()
     units: tuple[str, ...] = ()

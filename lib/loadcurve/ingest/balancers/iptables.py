@@ -13,6 +13,7 @@ Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_n
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list, packets_and_bytes, scaled
 from loadcurve.ingest.parsed import Parsed
@@ -74,8 +75,8 @@ class _Rules:
     """The rules read so far, and the chain that is being read."""
 
     def __init__(self, cursor: ListCursor) -> None:
-        self.counters: list[dict] = []
-        self.balancer: list[dict] = []
+        self.counters: list[dict[str, Any]] = []
+        self.balancer: list[dict[str, Any]] = []
         self._cursor = cursor
         self.table = self.chain = ""
         self.chains = 0
@@ -131,7 +132,7 @@ class _Rules:
         if "DNAT" in rule.split() and (target := _TARGET.search(rule)):
             self.balancer.append(self._server(rule, target, count, rounded) | stamp)
 
-    def _server(self, rule: str, target: re.Match, connections: int, rounded: bool) -> dict:
+    def _server(self, rule: str, target: re.Match[str], connections: int, rounded: bool) -> dict[str, Any]:
         words = rule.split()
         saved = _SAVED_DESTINATION.search(rule)
         if target[3]:

@@ -18,6 +18,7 @@ is printed:
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_rows import (
@@ -120,8 +121,8 @@ class _Reader:
         self.cut = cut
         self.listing = Listing(cursor, cut.line)
         self.flows = Flows(cursor)
-        self.counters: list[dict] = []
-        self.rules: dict[tuple[str, str], dict] = {}
+        self.counters: list[dict[str, Any]] = []
+        self.rules: dict[tuple[str, str], dict[str, Any]] = {}
         self.ipvs = ""
         self.mode = ""  # list, connections, kernels or local: what the lines are
         self.open = False  # whether a line that looks like a row must be one
@@ -151,7 +152,7 @@ class _Reader:
         if again and not timed:
             cursor.warnings.append(f"{again + 1} lists of one kind follow each other without a time between them")
         kernels = rows[0]["tool"] == "proc" if rows else self.listing.hexadecimal or self.mode == "kernels"
-        tables: dict = {"balancer": rows} if "balancer" in self.tables else {}
+        tables: dict[str, Any] = {"balancer": rows} if "balancer" in self.tables else {}
         tables |= {"flows": self.flows.table()} if "flows" in self.tables else {}
         tables |= {"counters": self.counters} if "counters" in self.tables else {}
         return Parsed("proc" if kernels else "ipvsadm", tables, tuple(cursor.warnings), self.ipvs)
@@ -300,7 +301,7 @@ class _Reader:
             self._count(rows)
             self._row()
 
-    def _count(self, rows: list[dict]) -> None:
+    def _count(self, rows: list[dict[str, Any]]) -> None:
         self.tables.add("counters")
         self.counters += [row | self.cursor.stamp for row in rows]
 

@@ -19,6 +19,7 @@ Sources of the format (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs`
 import ipaddress
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -142,13 +143,13 @@ class Listing:
     """Rows of `balancer` read so far, and the state of the list that is being read."""
 
     def __init__(self, cursor: ListCursor, last: int) -> None:
-        self.rows: list[dict] = []
+        self.rows: list[dict[str, Any]] = []
         self.hexadecimal = False
-        self.service: dict | None = None
+        self.service: dict[str, Any] | None = None
         self._cursor, self._last = cursor, last
         self._columns: tuple[str, ...] = ("forward", "weight", "active", "inactive")
         self._counted = False  # services have numbers, not a scheduler
-        self._servers: list[dict] = []
+        self._servers: list[dict[str, Any]] = []
 
     @property
     def is_cut(self) -> bool:
@@ -183,7 +184,11 @@ class Listing:
         if len(words) < 2:
             self._cursor.fail("a service such as TCP 198.18.0.9:80 rr")
         protocol, name, *rest = words
-        row: dict = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "service", "protocol": protocol}
+        row: dict[str, Any] = {
+            "tool": "proc" if self.hexadecimal else "ipvsadm",
+            "kind": "service",
+            "protocol": protocol,
+        }
         if protocol == "FWM":
             if not re.fullmatch(r"[0-9A-F]{8}" if self.hexadecimal else r"[0-9]{1,10}", name):
                 self._cursor.fail("a firewall mark", name)
@@ -217,7 +222,7 @@ class Listing:
     def add_server(self, line: str) -> None:
         """Read a line such as ``-> 198.18.0.3:80   Masq    1      0          2293``."""
         name, *rest = _COMMENT.sub("", re.sub(r"^-(?:>|&gt;)\s*", "", line)).split() or [""]
-        row: dict = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "server"}
+        row: dict[str, Any] = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "server"}
         if self.service is not None:
             row |= {column: self.service[column] for column in _OF_SERVICE if column in self.service}
         row["server_address"], row["server_port"] = self._place(name)
@@ -238,11 +243,11 @@ class Listing:
         address, _, port = name.rpartition(":")
         return _hex_address(self._cursor, address), _hex_port(self._cursor, port)
 
-    def _numbers(self, tokens: list[str]) -> dict:
+    def _numbers(self, tokens: list[str]) -> dict[str, Any]:
         """Columns of a row; where the text ends in it, those that are left."""
         if len(tokens) < len(self._columns) and not self.is_cut:
             self._cursor.fail(f"{len(self._columns)} columns: {', '.join(self._columns)}", " ".join(tokens))
-        row: dict = {}
+        row: dict[str, Any] = {}
         for column, token in zip(self._columns, tokens, strict=False):
             if column == "forward":
                 if token not in _FORWARD:
@@ -264,7 +269,7 @@ class Flows:
     """Connections read so far: one tuple each, in the order of `FLOW_COLUMNS`."""
 
     def __init__(self, cursor: ListCursor) -> None:
-        self.rows: list[tuple] = []
+        self.rows: list[tuple[Any, ...]] = []
         self._heading: tuple[str, ...] = ()  # columns of /proc/net/ip_vs_conn
         self._cursor = cursor
 
@@ -312,7 +317,7 @@ class Flows:
         needed = len(self._heading) - 2 * (self._heading[-1] == "other")
         if len(words) < needed or len(words) > len(self._heading):
             cursor.fail(f"{needed} to {len(self._heading)} columns of ip_vs_conn")
-        row: dict = {}
+        row: dict[str, Any] = {}
         for column, word in zip(self._heading, words, strict=False):
             if column == "other":
                 row[column] = f"{row[column]} {word}" if column in row else word
@@ -334,13 +339,13 @@ class Flows:
         return flow_table(self.rows).astype({"expires_s": float})
 
 
-def rule_row(cursor: ListCursor, line: str, services: dict[tuple[str, str], dict]) -> dict:
+def rule_row(cursor: ListCursor, line: str, services: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
     """Return a row of `balancer` from a line of ``ipvsadm -S``, such as ``-a -f 3 -r 198.18.0.3:80 -m -w 5``."""
     kind, option, name, *words = line.split()
     if option not in _PROTOCOL:
         cursor.fail("a service after -A or -a, such as -t 198.18.0.9:80", line)
     protocol = _PROTOCOL[option]
-    row: dict = {"tool": "ipvsadm", "kind": "service" if kind == "-A" else "server", "protocol": protocol}
+    row: dict[str, Any] = {"tool": "ipvsadm", "kind": "service" if kind == "-A" else "server", "protocol": protocol}
     if protocol == "FWM":
         row["service"] = name
     else:
@@ -381,7 +386,9 @@ def rule_row(cursor: ListCursor, line: str, services: dict[tuple[str, str], dict
     return row
 
 
-def _counters(group: str, values: dict, units: dict | None = None, **item: str) -> list[dict]:
+def _counters(
+    group: str, values: dict[str, Any], units: dict[str, Any] | None = None, **item: str
+) -> list[dict[str, Any]]:
     shared = {"tool": "ipvsadm", "group": group, **item}
     return [
         {**shared, "counter": name, "value": int(value), "unit": (units or {}).get(name, "")}
@@ -389,13 +396,13 @@ def _counters(group: str, values: dict, units: dict | None = None, **item: str) 
     ]
 
 
-def timeout_rows(cursor: ListCursor) -> list[dict]:
+def timeout_rows(cursor: ListCursor) -> list[dict[str, Any]]:
     """Return rows of `counters` from the line of ``ipvsadm -l --timeout``."""
     limits = cursor.expect(_TIMEOUT, "three time limits in seconds").groupdict()
     return _counters("Timeout", limits, dict.fromkeys(limits, "s"))
 
 
-def daemon_rows(cursor: ListCursor) -> list[dict]:
+def daemon_rows(cursor: ListCursor) -> list[dict[str, Any]]:
     """Return rows of `counters` from a line of ``ipvsadm -l --daemon``; the item is the interface and the group."""
     match = cursor.expect(_DAEMON, "a sync daemon with mcast and syncid")
     values = {"syncid": match[3]} | dict(pair.split("=") for pair in match[4].split(", ")[1:])
@@ -406,7 +413,7 @@ def daemon_rows(cursor: ListCursor) -> list[dict]:
     return _counters(match[1], values, {"maxlen": "bytes"}, item=item)
 
 
-def local_address_rows(cursor: ListCursor, virtual: str) -> tuple[list[dict], str]:
+def local_address_rows(cursor: ListCursor, virtual: str) -> tuple[list[dict[str, Any]], str]:
     """Return rows of `counters` from a line of DPVS's ``ipvsadm -G``, and the service it belongs to."""
     if match := cursor.match(_VIRTUAL):
         item = virtual = match[1]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -91,10 +91,10 @@ def scaled(token: str, line: int) -> tuple[int, bool]:
     return int(match[1]) * _SCALE[match[2]], match[2] != ""
 
 
-def flow_table(rows: Sequence[tuple]) -> pd.DataFrame:
+def flow_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     """Return the table `flows` of rows in the order of `FLOW_COLUMNS`; without `time` where no row has one."""
     columns = list(zip(*rows, strict=True)) or [()] * len(FLOW_COLUMNS)
-    table: dict = dict(zip(FLOW_COLUMNS, columns, strict=True))
+    table: dict[str, Any] = dict(zip(FLOW_COLUMNS, columns, strict=True))
     if any(time is not None for time in table["time"]):
         table["time"] = utc(table["time"])
     else:
@@ -102,7 +102,7 @@ def flow_table(rows: Sequence[tuple]) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-def packets_and_bytes(shared: dict, packets: int, size: int) -> list[dict]:
+def packets_and_bytes(shared: dict[str, Any], packets: int, size: int) -> list[dict[str, Any]]:
     """Two rows of `counters` with the columns of `shared`."""
     return [
         {**shared, "counter": "packets", "value": packets, "unit": ""},

@@ -10,6 +10,7 @@ names one, a ``service`` where a map chooses among several.
 
 import json
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.lists import ListCursor, packets_and_bytes
@@ -53,8 +54,8 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
     [['8080', '198.18.0.3', 20]]
     """
     cursor = ListCursor(text, "nft", timezone)
-    counters: list[dict] = []
-    balancer: list[dict] = []
+    counters: list[dict[str, Any]] = []
+    balancer: list[dict[str, Any]] = []
     table, block, name, tables = "", "", "", 0
     for line in cursor:
         if match := cursor.match(_TABLE):
@@ -119,8 +120,8 @@ def parse_nft_json(text: str) -> Parsed:
     entries = document.get("nftables") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise nothing_in(text, "a list 'nftables' in the JSON of nft")
-    counters: list[dict] = []
-    balancer: list[dict] = []
+    counters: list[dict[str, Any]] = []
+    balancer: list[dict[str, Any]] = []
     version = ""
     for entry in entries:
         for kind, what in entry.items():
@@ -137,21 +138,23 @@ def parse_nft_json(text: str) -> Parsed:
     return _parsed(counters, balancer, warnings, version)
 
 
-def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], version: str) -> Parsed:
+def _parsed(
+    counters: list[dict[str, Any]], balancer: list[dict[str, Any]], warnings: list[str], version: str
+) -> Parsed:
     if not counters:
         warnings.append("there are no counters: a rule is counted only with the word counter")
     tables = {"counters": counters} | ({"balancer": balancer} if balancer else {})
     return Parsed("nft", tables, tuple(warnings), version)
 
 
-def _item(line: str, hit: re.Match, counters: int) -> str:
+def _item(line: str, hit: re.Match[str], counters: int) -> str:
     """Text of the rule that has a counter; for several counters in a line (elements of a set), the text before each."""
     if counters == 1:
         return " ".join(f"{line[: hit.start()]} {line[hit.end() :]}".split())
     return re.split(r"[{,=]", line[: hit.start()])[-1].strip()
 
 
-def _service(rule: str, to: re.Match, group: str, connections: int) -> dict:
+def _service(rule: str, to: re.Match[str], group: str, connections: int) -> dict[str, Any]:
     address, port = _ADDRESS.search(rule), _PORT.search(rule)
     return {
         "tool": "nft", "kind": "server" if to[1] else "service", "protocol": port and port[1].upper(),
@@ -160,7 +163,7 @@ def _service(rule: str, to: re.Match, group: str, connections: int) -> dict:
     }  # fmt: skip
 
 
-def _numbers(counter: dict) -> tuple[int, int]:
+def _numbers(counter: dict[str, Any]) -> tuple[int, int]:
     values = []
     for name in ("packets", "bytes"):
         value = counter.get(name)
@@ -170,7 +173,7 @@ def _numbers(counter: dict) -> tuple[int, int]:
     return values[0], values[1]
 
 
-def _rule(rule: dict, group: str, counters: list[dict], balancer: list[dict]) -> None:
+def _rule(rule: dict[str, Any], group: str, counters: list[dict[str, Any]], balancer: list[dict[str, Any]]) -> None:
     parts = [part for part in rule["expr"] if isinstance(part, dict)]
     counted = [part["counter"] for part in parts if isinstance(part.get("counter"), dict)]
     others = [part for part in parts if not isinstance(part.get("counter"), dict)]
@@ -182,8 +185,8 @@ def _rule(rule: dict, group: str, counters: list[dict], balancer: list[dict]) ->
         balancer += [_json_service(others, target, group, packets) for target in targets]
 
 
-def _json_service(parts: list[dict], target: dict, group: str, connections: int) -> dict:
-    row: dict = {"tool": "nft", "kind": "service", "service": group, "connections": connections}
+def _json_service(parts: list[dict[str, Any]], target: dict[str, Any], group: str, connections: int) -> dict[str, Any]:
+    row: dict[str, Any] = {"tool": "nft", "kind": "service", "service": group, "connections": connections}
     for match in (part["match"] for part in parts if isinstance(part.get("match"), dict)):
         left, right = match.get("left"), match.get("right")
         payload = left.get("payload") if isinstance(left, dict) else None

@@ -11,6 +11,7 @@ The file does not name its group; ``grep -H '' PATH/cpu.stat`` writes the path b
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -36,7 +37,7 @@ def parse_cgroup(text: str, timezone: str = "UTC") -> Parsed:
     [['nr_periods', 100.0, ''], ['nr_throttled', 40.0, ''], ['throttled_usec', 1.5, 's']]
     """
     lines = Lines(text, "cgroup", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for at, line in enumerate(lines.all):
         if match := _ROW.fullmatch(line[:400]):
             group, name, token = match[1] or "", match[2], match[3]

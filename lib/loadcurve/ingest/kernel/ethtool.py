@@ -10,6 +10,7 @@ contains the command.
 """
 
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -40,7 +41,7 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
     [['eth0', 'rx_packets', 7.0, ''], ['eth0', 'rx_bytes', 900.0, 'bytes']]
     """
     lines = Lines(text, "ethtool", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     interface = named = queue = ""
     inside = found = False
     for at, line in enumerate(lines.all):

@@ -11,6 +11,7 @@ Numbers of a virtual function have ``vf N`` in their item.
 """
 
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import each_json
@@ -38,7 +39,7 @@ def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
     [['eth0', 'RX bytes', 5870631809.0], ['eth0', 'RX packets', 58152139.0]]
     """
     lines = Lines(text, "ip", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     interface = ""
     at = 0
     while at < len(lines):
@@ -59,7 +60,7 @@ def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("ip", {"counters": rows}, lines.warnings)
 
 
-def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[dict]:
+def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[dict[str, Any]]:
     """Rows of the numbers at an index; there must be a number for each name."""
     if not any(lines.all[at:]):
         lines.warn(at, "the text ends before the numbers that belong to these names")
@@ -94,7 +95,7 @@ def parse_ip_link_json(text: str) -> Parsed:
     """
     documents, warnings = each_json(text, "JSON of ip -s -j link")
     lines = Lines("", "ip")
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for document, number in documents:
         for link in document if isinstance(document, list) else [document]:
             if not isinstance(link, dict) or not isinstance(link.get("ifname", ""), str):

@@ -10,6 +10,7 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -36,7 +37,7 @@ def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
     """
     lines = Lines(text, "netstat", timezone)
     raw = text.split("\n")
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     section = histogram = ""
     found = False
     depth = 0

@@ -15,6 +15,7 @@ Output of nstat (iproute2, ``misc/nstat.c``):
 """
 
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import each_json, line_of
@@ -44,7 +45,7 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
     [['TcpExt', 'TcpExtListenOverflows', 17.0]]
     """
     lines = Lines(text, "nstat", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     found = daemon = False
     for at, line in enumerate(lines.all):
         if heading := _HEADING.fullmatch(line):
@@ -78,7 +79,7 @@ def parse_nstat_json(text: str) -> Parsed:
     """
     documents, warnings = each_json(text, "JSON of nstat")
     lines = Lines("", "nstat")
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for document, number in documents:
         counts = next(iter(document.values()), None) if isinstance(document, dict) else None
         if not isinstance(counts, dict):
@@ -92,7 +93,7 @@ def parse_nstat_json(text: str) -> Parsed:
     return Parsed("nstat", {"counters": rows}, tuple(warnings))
 
 
-def _rows(lines: Lines, name: str, value: float) -> list[dict]:
+def _rows(lines: Lines, name: str, value: float) -> list[dict[str, Any]]:
     return counter_rows(lines, "nstat", _protocol(name), "", [(name, value)])
 
 

@@ -19,6 +19,7 @@ Output of the kernel (`proc_net` describes the files of /proc/net):
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.kernel.proc_net import (
@@ -106,7 +107,7 @@ def _take_interrupt(lines: Lines, at: int, row: re.Match[str], cpus: list[str], 
 
 def _take_memory(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read meminfo from an index on, into `memory`; numbers without a column go into `counters`."""
-    row: dict = {"tool": "proc", **lines.stamp}
+    row: dict[str, Any] = {"tool": "proc", **lines.stamp}
     start = at
     while at < len(lines) and (line := _MEMORY_LINE.fullmatch(lines.all[at])):
         if at > start and line[1] == "MemTotal":

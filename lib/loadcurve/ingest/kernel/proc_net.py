@@ -18,6 +18,7 @@ Output of the kernel:
 import ipaddress
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -64,12 +65,12 @@ class Interrupts:
     """Rows of `interrupts`, gathered by column: a machine can have 300 interrupts on 288 processors."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, list] = {name: [] for name in _COLUMNS}
+        self._columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
 
     def __len__(self) -> int:
         return len(self._columns["cpu"])
 
-    def add(self, row: dict, cpus: list[str], counts: list[int]) -> None:
+    def add(self, row: dict[str, Any], cpus: list[str], counts: list[int]) -> None:
         """Add the counts of one interrupt on these processors."""
         for name in _COLUMNS:
             self._columns[name] += [row.get(name)] * len(cpus) if name not in ("cpu", "interrupts") else []
@@ -88,10 +89,10 @@ class Interrupts:
 class ProcRows:
     """Rows of every table of a text; each reader of a file adds its own."""
 
-    tables: dict[str, list[dict]] = field(default_factory=dict)
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     interrupts: Interrupts = field(default_factory=Interrupts)
 
-    def add(self, table: str, rows: list[dict]) -> None:
+    def add(self, table: str, rows: list[dict[str, Any]]) -> None:
         """Add rows to a table; without rows the table exists, and is empty."""
         self.tables.setdefault(table, []).extend(rows)
 
@@ -189,7 +190,7 @@ def take_named(lines: Lines, at: int, rows: ProcRows) -> int:
 
 def take_sockets(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read sockstat and the sockstat6 that may follow it, into one row of `sockets`; return the index after them."""
-    row: dict = {"tool": "proc", **lines.stamp}
+    row: dict[str, Any] = {"tool": "proc", **lines.stamp}
     seen: set[str] = set()
     while at < len(lines) and (line := _SOCKET_LINE.fullmatch(lines.all[at])):
         if line[1] in seen:

@@ -8,6 +8,7 @@ names are no settings but counters: ``net.netfilter.nf_conntrack_count`` is the 
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -33,7 +34,7 @@ def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
     [['net.ipv4.ip_local_port_range', '32768 60999']]
     """
     lines = Lines(text, "sysctl", timezone)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for at, line in enumerate(lines.all):
         if row := _ROW.fullmatch(line):
             words = row[2].split()

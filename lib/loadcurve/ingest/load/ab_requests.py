@@ -21,6 +21,7 @@ below 100 print arbitrary memory.  ab does not correct for coordinated omission.
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -169,7 +170,7 @@ def parse_ab_percentiles(text: str) -> Parsed:
     [[0, 0.0, 4.6e-05, False], [0, 0.01, 5.2e-05, False]]
     """
     lines = text.split("\n")
-    files: list[list[tuple[dict, int]]] = []
+    files: list[list[tuple[dict[str, Any], int]]] = []
     warnings: list[str] = []
     rank = -1.0
     for at, line in enumerate(map(str.strip, lines), 1):
@@ -201,7 +202,7 @@ def parse_ab_percentiles(text: str) -> Parsed:
     return Parsed("ab", {"latency": rows}, tuple(warnings))
 
 
-def _leave_out(file: list[tuple[dict, int]], warnings: list[str]) -> None:
+def _leave_out(file: list[tuple[dict[str, Any], int]], warnings: list[str]) -> None:
     """Remove the time of the rows of a file that are out of order."""
     largest = file[-1][0]["latency_s"] if file and file[-1][0]["quantile"] == 1 else math.inf
     before = 0.0

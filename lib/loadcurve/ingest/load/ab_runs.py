@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 WHOLE = r"(-?[0-9]{1,18})"  # negative if a 32-bit counter of ab overflowed
 REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
@@ -90,9 +91,9 @@ class Rows:
     """The rows of one run, made of its report, and warnings where its numbers contradict each other."""
 
     def __init__(self, report: Report) -> None:
-        self.run: dict = {"tool": "ab", "latency_corrected": False}
-        self.phases: list[dict] = []
-        self.latency: list[dict] = []
+        self.run: dict[str, Any] = {"tool": "ab", "latency_corrected": False}
+        self.phases: list[dict[str, Any]] = []
+        self.latency: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         self._report = report
         self._numbers = {label: self._number(label) for label in report.labels if LABELS[label][0].groups}

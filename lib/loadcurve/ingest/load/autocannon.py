@@ -12,6 +12,7 @@ Output of autocannon (``lib/printResult.js``, ``lib/run.js``):
 """
 
 import re
+from typing import Any
 
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.json_text import each_json, integer_at, mapping_at, number_at, number_of, numbers_at
@@ -51,8 +52,8 @@ def parse_autocannon(text: str) -> Parsed:
     [[8.0, 3.01, 300.67]]
     """
     cursor = Cursor(text, "autocannon")
-    runs: list[dict] = []
-    run: dict = {}
+    runs: list[dict[str, Any]] = []
+    run: dict[str, Any] = {}
     quantiles: dict[float, float] = {}
     codes: dict[int, int] = {}
     head: list[str] = []
@@ -104,7 +105,9 @@ def parse_autocannon(text: str) -> Parsed:
     )
 
 
-def _take_row(cells: list[str], head: list[str], run: dict, quantiles: dict[float, float], cursor: Cursor) -> None:
+def _take_row(
+    cells: list[str], head: list[str], run: dict[str, Any], quantiles: dict[float, float], cursor: Cursor
+) -> None:
     """Take a row of a table into a run; the columns are named by the table's head."""
     if head[:1] == ["Percentile"]:
         if not _PERCENT.fullmatch(cells[0]):
@@ -126,7 +129,7 @@ def _take_row(cells: list[str], head: list[str], run: dict, quantiles: dict[floa
                 quantiles[round(float(name.removesuffix("%")) / 100, 9)] = value
 
 
-def _finished(one: dict) -> dict:
+def _finished(one: dict[str, Any]) -> dict[str, Any]:
     """Return the rows of a report; without any response, the zeros that autocannon prints as times are none."""
     run, quantiles = one["runs"][0], one["latency"]
     if run.get("throughput_rps") == 0:
@@ -139,11 +142,11 @@ def _finished(one: dict) -> dict:
 def parse_autocannon_json(text: str) -> Parsed:
     """Tables `runs` and `latency` of every JSON result of autocannon in a text."""
     documents, warnings = each_json(text, "JSON of autocannon")
-    runs: list[dict] = []
+    runs: list[dict[str, Any]] = []
     for document, _ in documents:
         responses, failed = integer_at(document, "requests.total", text), integer_at(document, "errors", text)
         late, duration = integer_at(document, "timeouts", text), number_at(document, "duration", text)
-        run: dict = {
+        run: dict[str, Any] = {
             "status": "finished" if responses else "failed", **_KNOWN,
             "connections": integer_at(document, "connections", text), "duration_s": duration, "requests": responses,
             "requests_started": integer_at(document, "requests.sent", text), "requests_failed": failed,

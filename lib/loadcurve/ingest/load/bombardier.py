@@ -13,6 +13,7 @@ Output of bombardier (``templates.go``, ``format.go``, ``internal/test_info.go``
 """
 
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -64,10 +65,10 @@ def parse_bombardier(text: str) -> Parsed:
     [[900.0, 450.0, 0.00444]]
     """
     cursor = Cursor(text, "bombardier")
-    runs: list[dict] = []
-    asked: dict = {}
-    times: dict = {}
-    quantiles: list[dict] = []
+    runs: list[dict[str, Any]] = []
+    asked: dict[str, Any] = {}
+    times: dict[str, Any] = {}
+    quantiles: list[dict[str, Any]] = []
     codes: list[int] = []
     errors: dict[str, int] = {}
     others = 0
@@ -121,7 +122,7 @@ def parse_bombardier_json(text: str) -> Parsed:
     documents, warnings = each_json(text, "JSON of bombardier")
     runs = []
     for document, _ in documents:
-        asked: dict = {"connections": integer_at(document, "spec.numberOfConnections", text)}
+        asked: dict[str, Any] = {"connections": integer_at(document, "spec.numberOfConnections", text)}
         if (url := mapping_at(document, "spec", text).get("url")) is not None:
             asked["url"] = str(url)
         rate = number_at(document, "spec.rate", text, required=False)
@@ -151,10 +152,12 @@ def parse_bombardier_json(text: str) -> Parsed:
     return Parsed("bombardier", with_generator_numbers(_NAMES, runs), tuple(warnings))
 
 
-def _run(asked: dict, times: dict, codes: list[int], others: int, errors: dict[str, int]) -> dict:
+def _run(
+    asked: dict[str, Any], times: dict[str, Any], codes: list[int], others: int, errors: dict[str, int]
+) -> dict[str, Any]:
     """Return the row of a run; times of requests without a response are among the latencies, so none are kept then."""
     responses = sum(codes)
-    run: dict = {
+    run: dict[str, Any] = {
         "tool": "bombardier", "status": "finished" if responses else "failed", **asked, **(times if responses else {}),
         "requests": responses, "requests_started": responses + others, "requests_failed": others,
         **{f"responses_{n}xx": count for n, count in enumerate(codes, 1)}, "errors_status": codes[3] + codes[4],

@@ -19,6 +19,7 @@ JSON, seen in public repositories (the tool was not run), of fortio 0.1 to 1.6x.
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -80,7 +81,7 @@ def parse_fortio(text: str) -> Parsed:
     [50.0]
     """
     cursor = Cursor(text, "fortio")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     for line in cursor:
         _take(reports, cursor, line.startswith(_KNOWN))
     reports = [report for report in reports if "requests_started" in report["run"]]
@@ -91,7 +92,7 @@ def parse_fortio(text: str) -> Parsed:
     return Parsed("fortio", tables, tuple(cursor.warnings), reports[0]["run"].get("tool_version", ""))
 
 
-def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
+def _take(reports: list[dict[str, Any]], cursor: Cursor, known: bool) -> None:
     """Add a line to the last report, or to a new one."""
     line, report = cursor.line, reports[-1] if reports else None
     if (known or _CODE_LIKE.match(line)) and cursor.warn_if_cut(line.endswith(" qps")):
@@ -130,12 +131,12 @@ def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
         cursor.take_failure(_FAILURE)
 
 
-def _new(reports: list[dict], cursor: Cursor) -> dict:
+def _new(reports: list[dict[str, Any]], cursor: Cursor) -> dict[str, Any]:
     reports.append({"run": {}, "codes": {}, "latency": [], "histogram": [], "line": cursor.number, "block": ""})
     return reports[-1]
 
 
-def _take_heading(report: dict, match: re.Match[str], cursor: Cursor) -> None:
+def _take_heading(report: dict[str, Any], match: re.Match[str], cursor: Cursor) -> None:
     rate = real(match[2].removeprefix("-"), cursor.number, "a rate")
     report["run"]["tool_version"] = match[1]
     if not match[2].startswith("-") and rate > 0:
@@ -146,7 +147,7 @@ def _take_heading(report: dict, match: re.Match[str], cursor: Cursor) -> None:
         report["run"]["url"] = match[4]
 
 
-def _take_times(report: dict, cursor: Cursor) -> None:
+def _take_times(report: dict[str, Any], cursor: Cursor) -> None:
     run, number = report["run"], cursor.number
     if match := cursor.match(_ENDED):
         run["duration_s"], report["calls"] = go_time_s(match[1], number), int(match[2])
@@ -168,7 +169,7 @@ def _take_times(report: dict, cursor: Cursor) -> None:
     report["block"] = "times"
 
 
-def _take_row(report: dict, cursor: Cursor) -> None:
+def _take_row(report: dict[str, Any], cursor: Cursor) -> None:
     number = cursor.number
     if match := cursor.match(_TARGET):
         quantile = round(real(match[1], number, "a percentile") / 100, 9)
@@ -188,7 +189,7 @@ def _take_row(report: dict, cursor: Cursor) -> None:
         cursor.fail(f"a percentile of {so_far:.2f}", match[4])
 
 
-def _run(report: dict, warnings: list[str]) -> dict:
+def _run(report: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     run = {"tool": "fortio", "status": "finished", **report["run"]}
     run |= {"percentile_estimator": ESTIMATOR, "latency_corrected": False, "latency_origin": "measured"}
     count = run["requests_started"]
@@ -203,7 +204,7 @@ def _run(report: dict, warnings: list[str]) -> dict:
     return run
 
 
-def response_columns(codes: dict[str, int], count: int) -> dict:
+def response_columns(codes: dict[str, int], count: int) -> dict[str, Any]:
     """Counts of requests and responses by the codes of the calls; -1 and words other than OK are failed calls."""
     numbers = {int(code): n for code, n in codes.items() if re.fullmatch(r"-?[0-9]{1,3}", code)}
     words = {code: n for code, n in codes.items() if not re.fullmatch(r"-?[0-9]{1,3}", code)}
@@ -217,7 +218,7 @@ def response_columns(codes: dict[str, int], count: int) -> dict:
     return row | ({} if words else response_counts(numbers))
 
 
-def rates(run: dict, qps: float) -> dict:
+def rates(run: dict[str, Any], qps: float) -> dict[str, Any]:
     """Responses per second, of all calls per second."""
     count = run["requests_started"]
     rate = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
@@ -255,7 +256,7 @@ def parse_fortio_json(text: str) -> Parsed:
     return Parsed("fortio", tables, tuple(warnings), _version(results[0]))
 
 
-def _quantiles(result: object, text: str) -> list[dict]:
+def _quantiles(result: object, text: str) -> list[dict[str, Any]]:
     rows = []
     for row in _list(result, "DurationHistogram.Percentiles", text):
         quantile = round(number_at(row, "Percentile", text) / 100, 9)
@@ -265,7 +266,7 @@ def _quantiles(result: object, text: str) -> list[dict]:
     return rows
 
 
-def _classes(result: object, text: str) -> list[dict]:
+def _classes(result: object, text: str) -> list[dict[str, Any]]:
     return [
         {
             "lower_s": number_at(row, "Start", text), "upper_s": number_at(row, "End", text),
@@ -275,7 +276,7 @@ def _classes(result: object, text: str) -> list[dict]:
     ]  # fmt: skip
 
 
-def _json_run(result: object, text: str) -> dict:
+def _json_run(result: object, text: str) -> dict[str, Any]:
     count = integer_at(result, "DurationHistogram.Count", text)
     qps, duration = number_at(result, "ActualQPS", text), number_at(result, "ActualDuration", text) / 1e9
     if duration and abs(qps * duration - count) > 1e-3 * count + 1e-6:
@@ -286,7 +287,12 @@ def _json_run(result: object, text: str) -> dict:
     codes = counts_at(result, "RetCodes", text, required=False)
     if unknown := [code for code in codes if not _JSON_CODE.fullmatch(code)]:
         raise ParseError(line_of("RetCodes", text), "status codes or words", unknown[0])
-    run: dict = {"tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration}
+    run: dict[str, Any] = {
+        "tool": "fortio",
+        "status": "finished",
+        "tool_version": _version(result),
+        "duration_s": duration,
+    }
     times = numbers_at(result, _JSON_TIMES, text, required=False)
     run |= times if count else dict.fromkeys(times, math.nan)
     if isinstance(url := value_at(result, "URL", text, required=False), str):
@@ -316,7 +322,7 @@ def _json_run(result: object, text: str) -> dict:
     return run | rates(run, qps)
 
 
-def _list(result: object, path: str, text: str) -> list[Mapping]:
+def _list(result: object, path: str, text: str) -> list[Mapping[str, Any]]:
     found = value_at(result, path, text, required=False) or []
     if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
         raise ParseError(line_of(path, text), f"a list of objects for {path!r}", str(found))

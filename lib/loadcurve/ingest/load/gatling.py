@@ -18,6 +18,7 @@ text; ``-`` is missing.  Times are whole ms.  ``percentiles1`` to ``4`` are the 
 import math
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
@@ -64,7 +65,7 @@ def parse_gatling(text: str) -> Parsed:
     [[240.0, 120.0, 53.5]]
     """
     cursor = Cursor(text, "gatling")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     block = ""
     for line in cursor:
         if cursor.match(_HEADING):
@@ -99,7 +100,7 @@ def parse_gatling(text: str) -> Parsed:
     return Parsed("gatling", {"runs": runs, "latency": latency}, tuple(cursor.warnings))
 
 
-def run_of(numbers: dict, good_rate: float) -> tuple[dict, list[dict]]:
+def run_of(numbers: dict[str, Any], good_rate: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Row of `runs` and rows of `latency`, of the numbers of all requests and the rate of those that were OK."""
     requests, failed, rate = numbers["requests"], numbers["requests_failed"], numbers["throughput_rps"]
     good_rate = good_rate if requests > failed else 0.0  # Gatling prints - for no request
@@ -115,7 +116,7 @@ def run_of(numbers: dict, good_rate: float) -> tuple[dict, list[dict]]:
     return run, latency
 
 
-def _take(report: dict, cursor: Cursor) -> None:
+def _take(report: dict[str, Any], cursor: Cursor) -> None:
     match, number = cursor.expect(_LINE, "a name, the total, and the numbers of OK and KO"), cursor.number
     total, good, bad = match[2], match[3] or match[5], match[4] or match[6]
     name = _NAMES.get(match[1].strip(), "")
@@ -132,7 +133,7 @@ def _take(report: dict, cursor: Cursor) -> None:
         cursor.warn(f"the number {match[1]!r} of Gatling is not known, and left out")
 
 
-def _numbers(report: dict) -> dict:
+def _numbers(report: dict[str, Any]) -> dict[str, Any]:
     times = {f"latency_{n}_s": report[n][0] / 1000 for n in ("mean", "stdev", "min", "max") if n in report}
     total, _, failed = report["requests"]
     rate = report.get("rate", (math.nan,))[0]
@@ -200,7 +201,7 @@ def _leaves(document: object, text: str, depth: int) -> Iterator[tuple[str, obje
             yield from _leaves(part, text, depth + 1)
 
 
-def _json_numbers(stats: object, text: str) -> tuple[dict, float]:
+def _json_numbers(stats: object, text: str) -> tuple[dict[str, Any], float]:
     """Numbers of all requests of a ``stats``, and the rate of those that were OK."""
 
     def of(path: str, required: bool = True) -> float:

@@ -11,6 +11,7 @@ Format and numbers (``LogFileDataWriter``): columns are separated by tabs, times
 """
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,7 @@ def parse_gatling_log(text: str) -> Parsed:
         columns = _slowly(text)
     requests, failed = _requests(columns, warnings)
     counted = requests["error"].value_counts()
-    known: dict = errors_of((str(text), int(count)) for text, count in counted.items() if count)
+    known: dict[str, Any] = errors_of((str(text), int(count)) for text, count in counted.items() if count)
     if users := _users(text):
         known["connections"] = users
     version = _RUN.search(text)
@@ -100,7 +101,7 @@ def _quickly(text: str) -> dict[str, pa.ChunkedArray]:
 
 def _slowly(text: str) -> dict[str, pa.ChunkedArray]:
     """Return the columns of rows of any version; raise for the first row that is none."""
-    found: dict[str, list] = {name: [] for name in ("groups", "name", "start", "end", "state", "message")}
+    found: dict[str, list[Any]] = {name: [] for name in ("groups", "name", "start", "end", "state", "message")}
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.split("\t")
         kind = fields[2] if len(fields) > 2 and fields[2] in ("REQUEST", *_OTHERS) else fields[0].strip()

@@ -19,6 +19,7 @@ Output of h2load (``src/h2load.cc``, ``src/util.cc``):
 
 import math
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -80,8 +81,8 @@ def parse_h2load(text: str) -> Parsed:
     [[200, 50]]
     """
     cursor = Cursor(text, "h2load")
-    reports: list[dict] = []
-    asked: dict = {"clients": 0, "threads": 0}
+    reports: list[dict[str, Any]] = []
+    asked: dict[str, Any] = {"clients": 0, "threads": 0}
     for line in cursor:
         if cursor.match(_CHATTER):
             continue
@@ -134,7 +135,7 @@ def parse_h2load_log(text: str) -> Parsed:
     return Parsed("h2load", {"requests": table}, tuple(warnings))
 
 
-def _ask(asked: dict, match: re.Match[str], cursor: Cursor) -> None:
+def _ask(asked: dict[str, Any], match: re.Match[str], cursor: Cursor) -> None:
     """Add the options of one thread."""
     asked["clients"] += int(match[1])
     asked["threads"] += 1
@@ -146,7 +147,7 @@ def _ask(asked: dict, match: re.Match[str], cursor: Cursor) -> None:
         cursor.fail("'N total requests' or 'Timing-based test …'", match[2])
 
 
-def _finished(match: re.Match[str], cursor: Cursor) -> dict:
+def _finished(match: re.Match[str], cursor: Cursor) -> dict[str, Any]:
     if old := _OLD_TIME.fullmatch(match[1]):
         duration = int(old[1] or 0) + int(old[2] or 0) * 1e-3 + int(old[3]) * 1e-6
     else:
@@ -159,7 +160,7 @@ def _finished(match: re.Match[str], cursor: Cursor) -> dict:
     }  # fmt: skip
 
 
-def _take(report: dict, cursor: Cursor) -> bool:
+def _take(report: dict[str, Any], cursor: Cursor) -> bool:
     """Add a line after ``finished in`` to its report; False if it is not part of the report."""
     run = report["run"]
     if name := next((name for name in _ONCE if cursor.line.startswith(name)), ""):
@@ -188,7 +189,7 @@ def _take(report: dict, cursor: Cursor) -> bool:
     return True
 
 
-def _take_requests(report: dict, match: re.Match[str], cursor: Cursor) -> None:
+def _take_requests(report: dict[str, Any], match: re.Match[str], cursor: Cursor) -> None:
     asked, started, done, succeeded, failed, errored = (int(token) for token in match.groups()[:6])
     responses = succeeded + failed - errored
     if not 0 <= responses <= done:
@@ -200,7 +201,7 @@ def _take_requests(report: dict, match: re.Match[str], cursor: Cursor) -> None:
     }  # fmt: skip
 
 
-def _take_times(report: dict, name: str, tokens: list[str], cursor: Cursor) -> None:
+def _take_times(report: dict[str, Any], name: str, tokens: list[str], cursor: Cursor) -> None:
     """Add one row of the table of times to the run, its quantiles or its phases."""
     if len(tokens) not in (4, 5, 8) or (len(tokens) == 8) != report.get("has median", False):
         cursor.fail("4 numbers and a percentage, or 7 where there is a median", " ".join(tokens))
@@ -229,7 +230,7 @@ def _take_times(report: dict, name: str, tokens: list[str], cursor: Cursor) -> N
         ]
 
 
-def _row(report: dict, warnings: list[str]) -> dict:
+def _row(report: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     """Return the row of `runs`: the report, the options, and values derived from both."""
     run, asked, line = report["run"], report["asked"], report["line"]
     row = {"tool": "h2load", **run, "latency_corrected": False, "latency_origin": "measured"}
@@ -262,10 +263,10 @@ def _row(report: dict, warnings: list[str]) -> dict:
     return row
 
 
-def _agree(row: dict, duration: float, done: int) -> bool:
+def _agree(row: dict[str, Any], duration: float, done: int) -> bool:
     """Whether the rate over a duration is the requests done, within the two decimals of both."""
     slack = 0.006 * row["throughput_rps"] + 0.006 * duration + 1e-5 * done + 1
-    return abs(row["throughput_rps"] * duration - done) <= slack
+    return bool(abs(row["throughput_rps"] * duration - done) <= slack)
 
 
 def _time(token: str, cursor: Cursor) -> float:

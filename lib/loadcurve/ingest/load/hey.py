@@ -24,6 +24,7 @@ What the tools do:
 
 import math
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -98,7 +99,7 @@ def parse_hey(text: str) -> Parsed:
     [[100.0, 50.0]]
     """
     cursor = Cursor(text, "hey")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     block = ""
     for line in cursor:
         heading = next((name for name, pattern in _HEADINGS if pattern.fullmatch(line)), "")
@@ -153,7 +154,7 @@ def _is_whole(line: str, block: str) -> bool:
     return (block == "errors" and line.startswith("[")) or line.endswith(("secs", "bytes", "sec", "iB", "%"))
 
 
-def _take(report: dict, block: str, cursor: Cursor) -> bool:
+def _take(report: dict[str, Any], block: str, cursor: Cursor) -> bool:
     """Add a line to its block of the report; False if it is not part of the report."""
     line, number = cursor.line, cursor.number
     if line.startswith("Note:"):
@@ -186,7 +187,7 @@ def _take(report: dict, block: str, cursor: Cursor) -> bool:
     return True
 
 
-def _take_field(report: dict, cursor: Cursor) -> bool:
+def _take_field(report: dict[str, Any], cursor: Cursor) -> bool:
     field = cursor.match(_FIELD)
     if field is None or (name := _SUMMARY.get(field[1].lower())) is None:
         return False
@@ -209,16 +210,16 @@ def _unit(units: dict[str, float], kind: str, unit: str, token: str, number: int
     return units[unit]
 
 
-def _tool(report: dict) -> str:
+def _tool(report: dict[str, Any]) -> str:
     fields = report["fields"]
     words = any(code.isalpha() for code, _ in report.get("codes", []))  # codes of gRPC
     return "ghz" if words or "count" in fields else "oha" if "success" in fields else "hey"
 
 
-def _run_of(report: dict, last: bool, warnings: list[str]) -> dict:
+def _run_of(report: dict[str, Any], last: bool, warnings: list[str]) -> dict[str, Any]:
     """Row of `runs` of a report; the last report of a text may be cut."""
     fields, tool = report["fields"], _tool(report)
-    run: dict = {"tool": tool}
+    run: dict[str, Any] = {"tool": tool}
     run |= {column: _seconds(*fields[column]) for column in fields if column.endswith("_s")}
     if not fields:
         warnings.append(f"line {report['line']}: the report has no 'Summary', so no times and no rate")
@@ -258,7 +259,7 @@ def _rounding(token: str) -> float:
     return 0.5 * 10.0 ** -len(token.partition(".")[2])
 
 
-def _expected(report: dict, run: dict) -> float:
+def _expected(report: dict[str, Any], run: dict[str, Any]) -> float:
     """Return the least number of requests consistent with the rounded rate and time of a report."""
     if not {"throughput_rps", "duration_s"} <= report["fields"].keys():
         return 0.0
@@ -268,13 +269,13 @@ def _expected(report: dict, run: dict) -> float:
     return least * (1 - 1e-9) if math.isfinite(least) else 0.0
 
 
-def _counts(report: dict, tool: str) -> dict:
+def _counts(report: dict[str, Any], tool: str) -> dict[str, Any]:
     """Return the counts from the status codes and the errors."""
     codes, errors = report.get("codes", []), report.get("errors", [])
     late = sum(count for message, count in errors if message == DEADLINE)
     failed = [(message, count) for message, count in errors if message != DEADLINE]
     responses = sum(count for _, count in codes)
-    counts: dict = {"requests": responses}
+    counts: dict[str, Any] = {"requests": responses}
     if tool == "ghz":  # an error of gRPC has a code too, and is in both blocks
         succeeded = sum(count for code, count in codes if code == "OK")
         counts |= {"requests_succeeded": succeeded, "requests_failed": responses - succeeded}
@@ -289,7 +290,7 @@ def _kinds(failed: list[tuple[str, int]]) -> dict[str, int]:
     return error_counts(failed) if all(message for message, _ in failed) else {}
 
 
-def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
+def _rates(report: dict[str, Any], run: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     """Return responses per second from the tool's rate of all requests."""
     if not {"throughput_rps", "duration_s"} <= report["fields"].keys():
         return {}
@@ -318,7 +319,7 @@ def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
     return {"throughput_rps": throughput}
 
 
-def _classes_of(report: dict, tool: str) -> list[dict]:
+def _classes_of(report: dict[str, Any], tool: str) -> list[dict[str, Any]]:
     """Return rows of `histogram`; a bin lies between two bounds, and the first holds only the fastest."""
     rows, lower = [], math.nan
     unit = {"hey": "secs", "ghz": "ms"}.get(tool) or report["fields"].get("latency_max_s", ("", "secs"))[1]
@@ -329,7 +330,7 @@ def _classes_of(report: dict, tool: str) -> list[dict]:
     return rows
 
 
-def _phases_of(report: dict, run: dict) -> list[dict]:
+def _phases_of(report: dict[str, Any], run: dict[str, Any]) -> list[dict[str, Any]]:
     """Return rows of `phases`; what hey prints of other requests is missing."""
     rows = []
     for phase, (mean, least, most) in report.get("phases", []):

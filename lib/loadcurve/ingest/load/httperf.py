@@ -18,6 +18,7 @@ Output of httperf (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 
 import math
 import re
+from typing import Any
 
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.parsed import Parsed
@@ -65,7 +66,7 @@ def parse_httperf(text: str) -> Parsed:
     [[20.0, 0.0035]]
     """
     cursor = Cursor(text, "httperf")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     command = ""
     for line in cursor:
         name = next((name for name in _LINES if line.startswith(name)), "")
@@ -91,10 +92,10 @@ def parse_httperf(text: str) -> Parsed:
     return Parsed("httperf", with_generator_numbers(("runs", "phases"), runs), tuple(cursor.warnings))
 
 
-def _run(report: dict, warnings: list[str]) -> dict:
+def _run(report: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     values, line = report["lines"], report["line"]
     _, requests, replies, duration = values["Total:"]
-    run: dict = {
+    run: dict[str, Any] = {
         "tool": "httperf", "status": "finished", "duration_s": duration, "requests": int(replies),
         "requests_started": int(requests), "latency_corrected": False, "latency_origin": "measured",
     }  # fmt: skip
@@ -135,7 +136,7 @@ def _run(report: dict, warnings: list[str]) -> dict:
     return run
 
 
-def _phases(values: dict[str, list[float]]) -> list[dict]:
+def _phases(values: dict[str, list[float]]) -> list[dict[str, Any]]:
     rows = []
     replied = values["Total:"][2] > 0  # without a reply, the 0.0 that httperf prints for these times is no measurement
     if replied and "Connection time [ms]: min" in values:

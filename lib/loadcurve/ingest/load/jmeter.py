@@ -18,6 +18,7 @@ others; they are interpolated, of the last 20,000 samples of each label (``jmete
 
 import math
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -59,7 +60,7 @@ def parse_jmeter(text: str) -> Parsed:
     [[160.0, 49.0, 0.017]]
     """
     cursor = Cursor(text, "jmeter")
-    runs: list[dict] = []
+    runs: list[dict[str, Any]] = []
     started: int | None = None
     active = ended = stopped = last = 0
     for line in cursor:
@@ -95,7 +96,7 @@ def parse_jmeter(text: str) -> Parsed:
     return Parsed("jmeter", {"runs": runs}, tuple(cursor.warnings))
 
 
-def _row(match: re.Match[str], cursor: Cursor) -> dict:
+def _row(match: re.Match[str], cursor: Cursor) -> dict[str, Any]:
     """Row of `runs` of a line; the duration is the requests over the rate, which is finer than the printed time."""
     number = cursor.number
     requests, failed = whole(match[3], number), whole(match[9], number)
@@ -141,7 +142,7 @@ def parse_jmeter_statistics(text: str) -> Parsed:
     if not isinstance(document, dict) or not document or not all(isinstance(each, dict) for each in document.values()):
         raise nothing_in(text, "an object with statistics by label")
     labels = [_json_row({"": each}, name, text) for name, each in document.items() if name != "Total"]
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "labels": [row for row, _ in labels]}
+    tables: dict[str, list[dict[str, Any]]] = {"runs": [], "latency": [], "labels": [row for row, _ in labels]}
     if "Total" in document:
         total, latency = _json_row({"": document["Total"]}, "Total", text)
         requests, failed = total["requests"], total["requests_failed"]
@@ -163,7 +164,7 @@ def parse_jmeter_statistics(text: str) -> Parsed:
     return Parsed("jmeter", tables, tuple(warnings))
 
 
-def _json_row(document: dict, name: str, text: str) -> tuple[dict, list[dict]]:
+def _json_row(document: dict[str, Any], name: str, text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Row of `labels`, and its quantiles as rows of `latency`."""
     document = document[""]
     at = text.find(f'"{name}"')

@@ -22,6 +22,7 @@ import csv
 import io
 import math
 import re
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -212,7 +213,7 @@ def _indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 
 
 def _floats(column: pa.ChunkedArray) -> np.ndarray:
-    return column.to_numpy().astype(float)  # ms since 1970 and bytes are exact up to 2**53
+    return np.asarray(column.to_numpy(), float)  # ms since 1970 and bytes are exact up to 2**53
 
 
 def _milliseconds(column: pa.ChunkedArray, timezone: str, line: int) -> np.ndarray:
@@ -228,17 +229,11 @@ def _milliseconds(column: pa.ChunkedArray, timezone: str, line: int) -> np.ndarr
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         bad = next((i for i, token in enumerate(tokens) if not _INSTANT.fullmatch(str(token))), 0)
         raise ParseError(line + bad, "a time such as 2026/11/22 21:42:23.826", str(tokens[bad]) or str(error)) from None
-    return (
-        times.dt.tz_convert("UTC")
-        .dt.tz_localize(None)
-        .to_numpy()
-        .astype("datetime64[ms]")
-        .astype("int64")
-        .astype(float)
-    )
+    utc = times.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy().astype("datetime64[ms]")
+    return np.asarray(utc.astype("int64"), float)
 
 
-def _check(texts: dict, numbers: dict[str, np.ndarray], body: str, line: int) -> None:
+def _check(texts: dict[str, Any], numbers: dict[str, np.ndarray], body: str, line: int) -> None:
     """Refuse times that are none, an elapsed time that is missing, and a success that is neither true nor false."""
     wrong = np.isnan(numbers["elapsed"]) if "elapsed" in numbers else np.ones(1, bool)
     said = "an elapsed time"
@@ -307,9 +302,9 @@ class _Reader:
 
     def __init__(self, before: int) -> None:
         self.before = before
-        self.rows: list[dict] = []
+        self.rows: list[dict[str, Any]] = []
         self.warnings: list[str] = []
-        self._open: list[tuple[dict, list[dict]]] = []  # samples, and the requests inside each
+        self._open: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []  # samples, and the requests inside each
         self._text: list[str] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -340,8 +335,8 @@ class _Reader:
         self._text.clear()
 
 
-def _row(attributes: dict[str, str], line: int) -> dict:
-    row: dict = {name: attributes[key] for key, name in _TEXTS.items() if key in attributes}
+def _row(attributes: dict[str, str], line: int) -> dict[str, Any]:
+    row: dict[str, Any] = {name: attributes[key] for key, name in _TEXTS.items() if key in attributes}
     for key, name in _XML_NUMBERS.items():
         if key in attributes:
             if not _XML_WHOLE.fullmatch(attributes[key]):
@@ -358,7 +353,7 @@ def _row(attributes: dict[str, str], line: int) -> dict:
     return row | {"passed": attributes["s"] == "true"}
 
 
-def _tables(rows: list[dict], warnings: list[str]) -> Parsed:
+def _tables(rows: list[dict[str, Any]], warnings: list[str]) -> Parsed:
     numbers = {
         name: np.array([row.get(name, math.nan) for row in rows], float)
         for name in _XML_NUMBERS.values()

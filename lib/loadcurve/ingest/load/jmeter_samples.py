@@ -88,7 +88,7 @@ def _requests(texts: Texts, numbers: Mapping[str, np.ndarray], count: int, warni
             )
     subs = _sub_samples(texts, numbers)
     warnings += _omitted(subs, "are sub-samples (LABEL-0, LABEL-1: redirects, embedded resources) and left out")
-    return kept & ~subs
+    return np.asarray(kept & ~subs)
 
 
 def _omitted(rows: np.ndarray, what: str) -> list[str]:

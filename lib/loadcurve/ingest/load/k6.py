@@ -30,6 +30,7 @@ k6 0.26 to 1.x, the argument of ``handleSummary`` (0.30 on), and the machine-rea
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -81,7 +82,7 @@ def parse_k6(text: str) -> Parsed:
     [[300.0, 9.0, 60.0]]
     """
     cursor = Cursor(text, "k6")
-    summaries: list[dict] = []
+    summaries: list[dict[str, Any]] = []
     users = math.nan
     scenarios: list[float] = []  # iterations per second of each; NaN for other executors
     block = "TOTAL RESULTS"
@@ -161,9 +162,9 @@ def _failed(text: str, cursor: Cursor) -> dict[str, float]:
 
 def rows_of(
     metrics: dict[str, dict[str, float]], duration: float, line: int, warnings: list[str]
-) -> dict[str, list[dict]]:
+) -> dict[str, list[dict[str, Any]]]:
     """Rows of each table of one summary."""
-    run: dict = {"tool": "k6"}
+    run: dict[str, Any] = {"tool": "k6"}
     requests = metrics.get("http_reqs", {})
     count, rate = requests.get("count", math.nan), requests.get("rate", math.nan)
     if math.isnan(duration) and rate > 0:
@@ -251,7 +252,7 @@ def parse_k6_json(text: str) -> Parsed:
     return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(warnings))
 
 
-def _metrics(document: object, line: int) -> dict[str, Mapping]:
+def _metrics(document: object, line: int) -> dict[str, Mapping[str, Any]]:
     """The metrics by name, of any form of the summary; submetrics such as ``http_req_duration{…}`` are left out."""
     found = value_at(document, "metrics", "", required=False)
     if found is None:
@@ -264,7 +265,7 @@ def _metrics(document: object, line: int) -> dict[str, Mapping]:
     return {name: each for name, each in found.items() if "{" not in name and name.startswith(known)}
 
 
-def _values(name: str, metric: Mapping, text: str) -> dict[str, float]:
+def _values(name: str, metric: Mapping[str, Any], text: str) -> dict[str, float]:
     """Numbers of a metric: its members, or those of its ``values``."""
     values = metric.get("values", metric)
     if not isinstance(values, Mapping):

@@ -23,6 +23,7 @@ import csv
 import io
 import math
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
@@ -63,8 +64,8 @@ def parse_locust(text: str) -> Parsed:
     """Tables `runs`, `latency` and `labels` of the last table that Locust printed."""
     cursor = Cursor(text, "locust")
     block, users = "", 0
-    table: dict | None = None
-    last: dict | None = None
+    table: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
     for line in cursor:
         if match := cursor.match(_USERS):
             users = max(users, int(match[1] or match[2] or match[3]))
@@ -102,7 +103,7 @@ def parse_locust(text: str) -> Parsed:
     return _tables(last, cursor.warnings)
 
 
-def _take_row(table: dict, cursor: Cursor) -> bool:
+def _take_row(table: dict[str, Any], cursor: Cursor) -> bool:
     """Add a row to a table; True if it is the last, of all requests."""
     match, number = cursor.expect(_ROW, "a row such as 'GET / 644 0(0.00%) | 0 0 20 1 | 128.82 0.00'"), cursor.number
     method, name = _named(match[1], table["typed"])
@@ -111,7 +112,7 @@ def _take_row(table: dict, cursor: Cursor) -> bool:
     # Before 0.13, requests and failures are counted apart.
     apart = table["old"] and ended + failed > 0 and abs(share - 100 * failed / (ended + failed)) < 0.0051
     numbers = counts(match[2], match[3], apart, number)
-    known: dict = dict(numbers)
+    known: dict[str, Any] = dict(numbers)
     if ended and not apart and abs(share - 100 * failed / ended) > 0.0051:
         cursor.fail(f"a share of {failed} of {ended} requests", match[4])
     if match[5]:
@@ -141,7 +142,7 @@ def _percentiles(line: str, names: list[str], first: bool) -> tuple[str, dict[st
     return " ".join(tokens[:-width]), dict(zip(names, values, strict=True)), count
 
 
-def _tables(table: dict, warnings: list[str]) -> Parsed:
+def _tables(table: dict[str, Any], warnings: list[str]) -> Parsed:
     total = {name: value for name, value in table["total"].items() if name != "latency_median_s"}
     run = run_row(total, table["lost"]) | _errors(table["errors"])
     times: dict[float, float] = next(
@@ -213,13 +214,13 @@ def quantiles(columns: dict[str, str], line: int) -> dict[float, float]:
     return found
 
 
-def label_row(method: str, name: str, known: dict, times: dict[float, float]) -> dict:
+def label_row(method: str, name: str, known: dict[str, Any], times: dict[float, float]) -> dict[str, Any]:
     """Row of `labels` with the quantiles that have a column."""
     named = {f"latency_{_NAMED[q]}_s": value for q, value in times.items() if q in _NAMED}
     return {"generator": 0, "label": name} | ({"method": method} if method else {}) | named | known
 
 
-def run_row(known: dict, failures_per_s: float) -> dict:
+def run_row(known: dict[str, Any], failures_per_s: float) -> dict[str, Any]:
     """Row of `runs` of the row of all requests."""
     requests, failed, rate = known["requests"], known["requests_failed"], known.get("throughput_rps", math.nan)
     good = rate - failures_per_s if not math.isnan(failures_per_s) else rate * (1 - failed / max(requests, 1))
@@ -230,7 +231,7 @@ def run_row(known: dict, failures_per_s: float) -> dict:
     }  # fmt: skip
 
 
-def latency_rows(times: dict[float, float]) -> list[dict]:
+def latency_rows(times: dict[float, float]) -> list[dict[str, Any]]:
     """Rows of `latency`."""
     return [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]
 
@@ -254,9 +255,9 @@ def parse_locust_stats(text: str) -> Parsed:
     [[39.0, 1.5, 1.25]]
     """
     warnings: list[str] = []
-    runs: list[dict] = []
-    latency: list[dict] = []
-    labels: list[dict] = []
+    runs: list[dict[str, Any]] = []
+    latency: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
     for line, row in _records(text, ("name",), warnings):
         method, name = row.get("type", row.get("method", "")), row["name"]
         requests = row.get("request count", row.get("# requests"))
@@ -264,7 +265,7 @@ def parse_locust_stats(text: str) -> Parsed:
         if requests is None or failures is None:
             raise ParseError(line, "the columns Request Count and Failure Count", ",".join(row))
         numbers = counts(requests, failures, "method" in row, line)
-        known: dict = numbers | {
+        known: dict[str, Any] = numbers | {
             f"latency_{key}_s": seconds(row[column], line) for key, column in _TIMES.items() if column in row
         }
         if "requests/s" in row:
@@ -292,8 +293,8 @@ def parse_locust_stats(text: str) -> Parsed:
 def parse_locust_distribution(text: str) -> Parsed:
     """Tables `latency` and `labels` of NAME_distribution.csv, which versions before 0.13 write."""
     warnings: list[str] = []
-    latency: list[dict] = []
-    labels: list[dict] = []
+    latency: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
     for line, row in _records(text, ("name", "# requests"), warnings):
         method, _, name = row["name"].rpartition(" ") if row["name"].count(" ") == 1 else ("", "", row["name"])
         times, requests = quantiles(row, line), whole(row["# requests"], line)
@@ -309,7 +310,7 @@ def parse_locust_distribution(text: str) -> Parsed:
 def parse_locust_history(text: str) -> Parsed:
     """Table `counters` of NAME_stats_history.csv: each number at each time, under its printed name."""
     warnings: list[str] = []
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for line, row in _records(text, ("timestamp", "name"), warnings):
         time = instant(_iso(row["timestamp"], line), "", "")
         item = " ".join(filter(None, (row.get("type", ""), row["name"])))
@@ -327,7 +328,7 @@ def parse_locust_history(text: str) -> Parsed:
 def parse_locust_failures(text: str) -> Parsed:
     """Table `counters` of NAME_failures.csv and NAME_exceptions.csv: how often each error occurred."""
     warnings: list[str] = []
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for line, row in _records(text, (), warnings):
         if "occurrences" in row:
             group, item = "failures", f"{row.get('method', '')} {row.get('name', '')}".strip()
@@ -378,7 +379,7 @@ def _iso(token: str, line: int) -> str:
     import pandas as pd
 
     if _EPOCH.fullmatch(token):
-        return pd.Timestamp(int(token), unit="s", tz="UTC").isoformat()
+        return str(pd.Timestamp(int(token), unit="s", tz="UTC").isoformat())
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}(?:Z|[+-][0-9:]{5})?", token):
         raise ParseError(line, "seconds since 1970, or a time such as 2026-08-14T10:00:00Z", token)
     return token

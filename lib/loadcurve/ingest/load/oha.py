@@ -16,6 +16,7 @@ Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``)
 
 import math
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
@@ -61,7 +62,7 @@ def parse_oha_json(text: str) -> Parsed:
     return Parsed("oha", with_generator_numbers(("runs", "latency", "histogram", "phases"), runs), tuple(warnings))
 
 
-def _quantiles(document: object, text: str) -> list[dict]:
+def _quantiles(document: object, text: str) -> list[dict[str, Any]]:
     rows = []
     for key, value in mapping_at(document, "latencyPercentiles", text, required=False).items():
         match = _PERCENTILE.fullmatch(key)
@@ -84,7 +85,7 @@ def parse_oha_csv(text: str) -> Parsed:
     return parse_requests_csv(text, "oha", _CSV)
 
 
-def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
+def _run(document: object, text: str, line: int, warnings: list[str]) -> dict[str, Any]:
     printed = counts_at(document, "statusCodeDistribution", text, required=False)
     for code in printed:
         if not (code.isascii() and code.isdigit() and len(code) == 3):
@@ -95,7 +96,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     responses, failed = sum(codes.values()), sum(errors.values())
     started = responses + failed + late
     duration, rps = number_at(document, "summary.total", text), number_at(document, "summary.requestsPerSec", text)
-    run: dict = {
+    run: dict[str, Any] = {
         "tool": "oha", "status": "finished", "duration_s": duration, "requests": responses,
         "requests_started": started, "requests_failed": failed, **response_counts(codes), **error_counts(errors),
         "received_body_bytes": number_at(document, "summary.totalData", text, required=False),
@@ -118,7 +119,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     return run
 
 
-def _classes(document: object, text: str) -> list[dict]:
+def _classes(document: object, text: str) -> list[dict[str, Any]]:
     marks = counts_at(document, "responseTimeHistogram", text, required=False)
     for mark in marks:
         if not _REAL.fullmatch(mark) and mark not in ("NaN", "inf", "-inf"):
@@ -130,7 +131,7 @@ def _classes(document: object, text: str) -> list[dict]:
     return rows
 
 
-def _phases(document: object, text: str) -> list[dict]:
+def _phases(document: object, text: str) -> list[dict[str, Any]]:
     rows = []
     for key, phase in (("DNSDialup", "connect"), ("DNSLookup", "dns"), ("firstByte", "first_byte")):
         if mapping_at(document, f"details.{key}", text, required=False):

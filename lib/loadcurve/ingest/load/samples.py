@@ -6,6 +6,7 @@ every count, rate and quantile.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,12 @@ QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 _ESTIMATOR = "computed by loadcurve: smallest time of which at least the share q of the requests is no larger"
 
 
-def categories(values: "np.ndarray | list", texts: list[str]) -> pd.Categorical:
+def categories(values: "np.ndarray | list[Any]", texts: list[str]) -> pd.Categorical:
     """Return texts by their index, -1 where missing, without a Python string for each row."""
     return pd.Categorical.from_codes(np.asarray(values), pd.Index(texts, dtype=object))
 
 
-def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict) -> dict[str, list[dict]]:
+def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Rows of `runs`, `latency` and `labels` of the requests of one run.
 
     Examples
@@ -96,7 +97,7 @@ def _by_label(labels: pd.Series) -> Iterator[np.ndarray]:
     yield from sorted(np.split(order, starts[1:]), key=lambda rows: rows[0])
 
 
-def _label(requests: pd.DataFrame, rows: np.ndarray, failed: np.ndarray, duration: float) -> dict:
+def _label(requests: pd.DataFrame, rows: np.ndarray, failed: np.ndarray, duration: float) -> dict[str, Any]:
     part = requests.iloc[rows]
     latency = part["latency_s"].to_numpy()
     timed = latency[~np.isnan(latency)]

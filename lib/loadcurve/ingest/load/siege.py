@@ -16,6 +16,7 @@ Output of siege (``src/main.c``, ``src/data.c``, ``src/browser.c``):
 
 import math
 import re
+from typing import Any
 
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.parsed import Parsed
@@ -64,7 +65,7 @@ def parse_siege(text: str) -> Parsed:
     [[626.0, 11.97, 6.95]]
     """
     cursor = Cursor(text, "siege")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     users, version = 0, ""
     for line in cursor:
         like = next((key for key in _NAMES if line.lstrip('{\t "').startswith((f"{key}:", f'{key}"'))), "")
@@ -92,13 +93,13 @@ def parse_siege(text: str) -> Parsed:
     return Parsed("siege", {"runs": rows}, tuple(cursor.warnings), version)
 
 
-def _run(report: dict, cursor: Cursor) -> dict:
+def _run(report: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
     fields = report["fields"]
     values = {
         name: float(whole(token, line)) if name in (*_COUNTS, _OPTIONAL) else real(token, line)
         for name, (token, _, line) in fields.items()
     }
-    run: dict = {"tool": "siege", "status": "finished", "latency_corrected": False}
+    run: dict[str, Any] = {"tool": "siege", "status": "finished", "latency_corrected": False}
     run |= {column: int(values[name]) for name, column in _COUNTS.items() if name in values}
     run["duration_s"] = values.get("Elapsed time", math.nan)
     run["throughput_rps"] = rate = values.get("Transaction rate", math.nan)
@@ -125,7 +126,7 @@ def _run(report: dict, cursor: Cursor) -> dict:
     return run
 
 
-def _scale(fields: dict, values: dict, by_little: float) -> float:
+def _scale(fields: dict[str, Any], values: dict[str, Any], by_little: float) -> float:
     """Return the unit of the times in s: printed in the text; inferred from concurrency / rate for JSON."""
     unit = fields["Response time"][1] if "Response time" in fields else "secs"
     if unit:
@@ -134,7 +135,7 @@ def _scale(fields: dict, values: dict, by_little: float) -> float:
     return 1e-3 if by_little > 0 and printed > 30 * by_little and printed > 0.05 else 1.0
 
 
-def _check(run: dict, fields: dict, warnings: list[str]) -> None:
+def _check(run: dict[str, Any], fields: dict[str, Any], warnings: list[str]) -> None:
     """Warn if a line is missing, or if the rate is not transactions / time within two decimals."""
     if missing := [name for name in _UNITS if name not in fields and name != _OPTIONAL]:
         first = next(iter(fields.values()))[2]

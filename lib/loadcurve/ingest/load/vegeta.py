@@ -23,6 +23,7 @@ are those of the text.
 import math
 import re
 from itertools import pairwise
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -75,7 +76,7 @@ def parse_vegeta(text: str) -> Parsed:
     [[9.5, 7.5, 10.05]]
     """
     cursor = Cursor(text, "vegeta")
-    reports: list[dict] = []
+    reports: list[dict[str, Any]] = []
     block = ""
     for _ in cursor:
         block = _take(reports, block, cursor)
@@ -95,7 +96,7 @@ def parse_vegeta(text: str) -> Parsed:
     return Parsed("vegeta", with_generator_numbers(names, runs), tuple(cursor.warnings))
 
 
-def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
+def _take(reports: list[dict[str, Any]], block: str, cursor: Cursor) -> str:
     """Add a line to the last report, or to a new one; return the block (hist, hdr, errors) that it is in."""
     line, report = cursor.line, reports[-1] if reports else None
     is_row = _ROW_LIKE.match(line)
@@ -135,13 +136,13 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
     return block
 
 
-def _new(reports: list[dict], cursor: Cursor) -> dict:
+def _new(reports: list[dict[str, Any]], cursor: Cursor) -> dict[str, Any]:
     new = {"line": cursor.number, "heading": cursor.line, "rows": {}, "errors": [], "blocks": [], "hist": [], "hdr": []}
     reports.append(new)
     return new
 
 
-def rates(requests: int, codes: dict[int, int], rate: float, throughput: float, duration: float) -> dict:
+def rates(requests: int, codes: dict[int, int], rate: float, throughput: float, duration: float) -> dict[str, Any]:
     """Rates of a report: hits sent, responses of any status, and successes.
 
     Examples
@@ -157,7 +158,7 @@ def rates(requests: int, codes: dict[int, int], rate: float, throughput: float, 
     return {"target_rate_rps": rate, "throughput_rps": every, "goodput_rps": throughput}
 
 
-def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict:
+def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict[str, Any]:
     """Counts of a report: responses by status; vegeta prints each error once, without its count."""
     good = sum(count for code, count in codes.items() if 200 <= code < 400)
     row = {
@@ -170,9 +171,9 @@ def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict:
     return row
 
 
-def _run(report: dict, warnings: list[str]) -> dict:
+def _run(report: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     """Row of `runs` of a report."""
-    run: dict = {"tool": "vegeta", "latency_corrected": False, "latency_origin": "measured"}
+    run: dict[str, Any] = {"tool": "vegeta", "latency_corrected": False, "latency_origin": "measured"}
     rows, line = report["rows"], report["line"]
     values = {name: _values(*row) for name, row in rows.items() if name != "Status Codes"}
     request, duration, latencies = (values.get(name, {}) for name in ("Requests", "Duration", "Latencies"))
@@ -211,7 +212,7 @@ def _run(report: dict, warnings: list[str]) -> dict:
     return run | rates(requests, codes, sent, throughput, run.get("duration_s", math.nan))
 
 
-def _check_throughput(token: str, run: dict, number: int, warnings: list[str]) -> None:
+def _check_throughput(token: str, run: dict[str, Any], number: int, warnings: list[str]) -> None:
     duration = max(run["duration_s"], 1e-9)
     expected, slack = run["requests_succeeded"] / duration, 0.006
     # vegeta rounds a duration to the next smaller unit (round in lib/reporters.go): 60.433 s reads 1m0s.
@@ -235,7 +236,7 @@ def _values(names: list[str], text: str, number: int) -> dict[str, str]:
     return dict(zip(names, tokens, strict=True))
 
 
-def _latencies(row: tuple[list[str], str, int]) -> list[dict]:
+def _latencies(row: tuple[list[str], str, int]) -> list[dict[str, Any]]:
     """Rows of `latency` of the line Latencies."""
     quantiles = []
     for name, token in _values(*row).items():
@@ -258,7 +259,7 @@ def _codes(text: str, number: int) -> dict[int, int]:
     return codes
 
 
-def _class(match: re.Match[str], number: int) -> dict:
+def _class(match: re.Match[str], number: int) -> dict[str, Any]:
     """Row of `histogram`."""
     real(match[4], number, "a percentage")
     upper = math.nan if match[2] == "+Inf" else go_time_s(match[2], number)
@@ -266,7 +267,7 @@ def _class(match: re.Match[str], number: int) -> dict:
     return limits | {"responses": whole(match[3], number), "corrected": False}
 
 
-def _take_quantile(report: dict, match: re.Match[str], cursor: Cursor) -> None:
+def _take_quantile(report: dict[str, Any], match: re.Match[str], cursor: Cursor) -> None:
     """Add a row of hdrplot."""
     number = cursor.number
     quantile = real(match[2], number)
@@ -310,7 +311,7 @@ def parse_vegeta_json(text: str) -> Parsed:
     return Parsed("vegeta", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
 
 
-def _json_latencies(document: object, text: str) -> list[dict]:
+def _json_latencies(document: object, text: str) -> list[dict[str, Any]]:
     rows = []
     for name in mapping_at(document, "latencies", text):
         if name in _KNOWN:
@@ -323,7 +324,7 @@ def _json_latencies(document: object, text: str) -> list[dict]:
     return rows
 
 
-def _json_run(document: object, text: str) -> dict:
+def _json_run(document: object, text: str) -> dict[str, Any]:
     mapping_at(document, "latencies", text)
     requests = integer_at(document, "requests", text)
     printed = counts_at(document, "status_codes", text)
@@ -362,7 +363,7 @@ def _json_run(document: object, text: str) -> dict:
     return run | rates(requests, codes, number_at(document, "rate", text, required=False), throughput, duration)
 
 
-def _classes(document: object, text: str) -> list[dict]:
+def _classes(document: object, text: str) -> list[dict[str, Any]]:
     """Return rows of `histogram`: a bin begins at its key (ns) and ends at the next."""
     rows = []
     for key, count in counts_at(document, "buckets", text, required=False).items():

@@ -9,6 +9,7 @@ body missing.  Status 0 is a hit without a response: missing here.
 import csv
 import io
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,7 @@ def parse_vegeta_csv(text: str) -> Parsed:
     return _table(pd.DataFrame(_slowly(whole + "\n")) if columns is None else columns, warnings)
 
 
-def _no_columns() -> dict[str, list]:
+def _no_columns() -> dict[str, list[Any]]:
     return {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
 
 
@@ -88,7 +89,7 @@ def _quickly(text: str) -> pd.DataFrame | None:
     return pd.DataFrame(columns, copy=False)
 
 
-def _slowly(text: str) -> dict[str, list]:
+def _slowly(text: str) -> dict[str, list[Any]]:
     """Return the columns of records of any version, or raise at the line of the first that is none."""
     columns = _no_columns()
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -144,7 +145,7 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
     return _table(pd.DataFrame(columns), warnings)
 
 
-def _add(columns: dict[str, list], record: list[str], line: int) -> None:
+def _add(columns: dict[str, list[Any]], record: list[str], line: int) -> None:
     tokens = [token.strip(" ") for token in record[:5]]
     for name, token in zip(_NAMES, tokens, strict=True):
         if not (_INSTANT if name == _NAMES[0] else _INTEGER).fullmatch(token):
@@ -158,7 +159,7 @@ def _add(columns: dict[str, list], record: list[str], line: int) -> None:
     _append(columns, values, record[5], more[2], more[3], more[0], more[1])
 
 
-def _append(columns: dict[str, list], values: list, *texts: object) -> None:
+def _append(columns: dict[str, list[Any]], values: list[Any], *texts: object) -> None:
     for name, value in zip(_COLUMNS, values, strict=True):
         columns[name].append(value)
     error, method, url, attack, sequence = (text if isinstance(text, str | int) else "" for text in texts)

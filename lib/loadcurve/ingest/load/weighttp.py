@@ -21,6 +21,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
@@ -98,9 +99,9 @@ class Run:
     numbers: dict[str, int] = field(default_factory=dict)
     duration: float = 0.0
     latest: int = 0
-    columns: dict = field(default_factory=dict)
-    phases: list[dict] = field(default_factory=list)
-    latency: list[dict] = field(default_factory=list)
+    columns: dict[str, Any] = field(default_factory=dict)
+    phases: list[dict[str, Any]] = field(default_factory=list)
+    latency: list[dict[str, Any]] = field(default_factory=list)
     ended: bool = False  # an error before the start, or the whole result
 
     @property
@@ -234,7 +235,7 @@ def _take_document(run: Run, document: object, part: str, cursor: Cursor) -> Non
     numbers |= {name: value for name, value in optional.items() if value is not None}
     run.duration = number_at(document, _ELAPSED, part)
     run.lines, run.numbers = list(_RESULT), numbers
-    main: dict = {}
+    main: dict[str, Any] = {}
     for name, phase in _PHASES.items():
         if isinstance(times := value_at(document, name, part, required=False), Mapping) and times.get("num"):
             scale = _scale(document, name, part)
@@ -268,7 +269,7 @@ def _scale(document: object, name: str, part: str) -> float:
     return _SECONDS[unit]
 
 
-def _quantiles(document: object, name: str, part: str) -> list[dict]:
+def _quantiles(document: object, name: str, part: str) -> list[dict[str, Any]]:
     scale = _scale(document, name, part)
     times = value_at(document, name, part)
     found = [(float(match[1]), key) for key in times if (match := _RANK.fullmatch(key)) and float(match[1]) <= 100]
@@ -276,8 +277,8 @@ def _quantiles(document: object, name: str, part: str) -> list[dict]:
     return [{"quantile": rank / 100, "latency_s": value, "corrected": False} for rank, value in rows]
 
 
-def _row(run: Run, warnings: list[str]) -> dict:
-    row: dict = {"tool": "weighttp", "latency_corrected": False}
+def _row(run: Run, warnings: list[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {"tool": "weighttp", "latency_corrected": False}
     if run.version:
         row["tool_version"] = run.version
     if run.threads and run.lines:  # else the text may end among the lines of the threads
@@ -317,7 +318,7 @@ def _row(run: Run, warnings: list[str]) -> dict:
     return row
 
 
-def _finish(run: Run, row: dict, warnings: list[str]) -> None:
+def _finish(run: Run, row: dict[str, Any], warnings: list[str]) -> None:
     numbers, received = run.numbers, run.numbers["received_bytes"]
     row |= {"status": "finished", "received_bytes": received, "received_body_bytes": numbers["received_body_bytes"]}
     row |= run.columns | {name: numbers[name] for name in ("requests_keepalive",) if name in numbers}

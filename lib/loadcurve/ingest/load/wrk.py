@@ -26,6 +26,7 @@ corrected.
 
 import math
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
@@ -167,8 +168,8 @@ def parse_wrk2(text: str) -> Parsed:
 def _parse(text: str, default: str) -> Parsed:
     reader = Reader(text)
     warnings = reader.warnings
-    runs: list[dict] = []
-    latency: list[dict] = []
+    runs: list[dict[str, Any]] = []
+    latency: list[dict[str, Any]] = []
     for heading, report in sorted(paired(reader.events, warnings), key=lambda run: (run[1] or run[0]).line):
         row, quantiles = rows_of(heading, report, default, reader.version, warnings)
         if row:

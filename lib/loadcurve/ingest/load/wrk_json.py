@@ -64,7 +64,7 @@ def parse_wrk_json(text: str) -> Parsed:
     return Parsed("wrk", {"runs": [row], "latency": latency, "histogram": histogram}, tuple(warnings))
 
 
-def _run(document: object, text: str) -> dict:
+def _run(document: object, text: str) -> dict[str, Any]:
     duration = number_at(document, "duration_us", text, least=1) * 1e-6
     requests, size = integer_at(document, "requests", text), integer_at(document, "bytes", text)
     errors = {f"errors_{name}": integer_at(document, f"errors.{name}", text) for name in _ERRORS}
@@ -129,7 +129,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
-def _measured(counters: np.ndarray, row: dict) -> np.ndarray | None:
+def _measured(counters: np.ndarray, row: dict[str, Any]) -> np.ndarray | None:
     """Return the counters without what `stats_correct` added; None if the rest does not add up to the responses."""
     rounds = row["requests"] // row["connections"] if row["connections"] else 0
     value, count = counters

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
@@ -184,7 +185,7 @@ class Distribution:
             self.footer[name] = float(token)
             self.lines[name] = cursor.number
 
-    def rows(self) -> Iterator[dict]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """Yield rows of `latency`: each quantile once, from its line if there is one, otherwise from the spectrum."""
         counts = {quantile: responses for quantile, _, responses in self.spectrum}
         printed = {quantile for quantile, _ in self.quantiles}
@@ -201,7 +202,7 @@ class Heading:
     """``Running 10s test @ URL`` and the lines that follow it before any number is known; or a run that failed."""
 
     line: int
-    facts: dict = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     tool: str = ""
     option_s: float = 0.0  # the requested duration, rounded to whole units
     least_s: float = 0.0  # the least duration that wrk prints this way
@@ -215,7 +216,7 @@ class Report:
     """The numbers of one run, from ``Thread Stats`` to ``Transfer/sec``."""
 
     line: int
-    facts: dict = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     printed: dict[str, tuple[str, int]] = field(default_factory=dict)  # the facts as printed, and their lines
     tool: str = ""
     url: str = ""
@@ -303,14 +304,14 @@ def _group(
             yield own, report
 
 
-def _shared(headings: list[Heading]) -> dict:
+def _shared(headings: list[Heading]) -> dict[str, Any]:
     first = headings[0].facts if headings else {}
     return {k: v for k, v in first.items() if all(h.facts.get(k) == v for h in headings)}
 
 
 def rows_of(
     heading: Heading, report: Report | None, default: str, version: str, warnings: list[str]
-) -> tuple[dict, list[dict]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the row of `runs` and the rows of `latency` of one run, checked against each other."""
     if report is None:
         row = dict(heading.facts)
@@ -356,7 +357,7 @@ def rows_of(
     return {name: value for name, value in row.items() if name not in missing}, quantiles
 
 
-def _latencies(report: Report, row: dict, warnings: list[str]) -> list[dict]:
+def _latencies(report: Report, row: dict[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
     """Return the rows of `latency`, and complete `row` from the footer of the spectrum."""
     quantiles = [quantile for block in report.blocks for quantile in block.rows()]
     _, line = report.printed.get("latency_mean_s", ("", 0))
@@ -379,7 +380,7 @@ def _latencies(report: Report, row: dict, warnings: list[str]) -> list[dict]:
     return quantiles
 
 
-def _check_footer(block: Distribution, report: Report, row: dict, warnings: list[str]) -> None:
+def _check_footer(block: Distribution, report: Report, row: dict[str, Any], warnings: list[str]) -> None:
     """Warn if the footer of a spectrum, in milliseconds, contradicts the rest of the report."""
     footer = block.footer
     for name, column in (("Mean", "latency_mean_s"), ("StdDeviation", "latency_stdev_s"), ("Max", "latency_max_s")):
@@ -396,7 +397,7 @@ def _check_footer(block: Distribution, report: Report, row: dict, warnings: list
         warnings.append(f"line {at}: the spectrum counts {last} responses, this line another number")
 
 
-def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
+def _check_rates(report: Report, row: dict[str, Any], warnings: list[str]) -> None:
     """Warn if the rates contradict the totals."""
     printed = report.printed
     if "requests" in printed:

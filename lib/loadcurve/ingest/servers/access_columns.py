@@ -101,7 +101,7 @@ class Parts:
         return pd.DatetimeIndex(column, tz="UTC") if name == "time" else column
 
 
-class Memo(dict):
+class Memo(dict[str, Any]):
     """Values by text; a function reads each new text once."""
 
     def __init__(self, read: Callable[[str], object]) -> None:

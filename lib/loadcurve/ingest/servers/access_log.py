@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -203,7 +204,7 @@ class _Log:
             if len(groups) == count:  # all lines are alike: the usual case, and three times as fast
                 self._add(first, groups, range(number, number + count))
                 return
-        by_layout: dict[Layout, tuple[list, list[int]]] = {}
+        by_layout: dict[Layout, tuple[list[Any], list[int]]] = {}
         for at, line in enumerate(chunk.removesuffix("\n").split("\n"), number):
             whole = at < number + count
             layout, values = self._line(line, whole)

@@ -16,6 +16,7 @@ Output of httpd (``modules/generators/mod_status.c``):
 
 import re
 from datetime import datetime
+from typing import Any
 
 import pandas as pd
 
@@ -102,9 +103,11 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("apache", {"server": rows, "counters": counters}, lines.warnings, version)
 
 
-def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tuple[dict, list[tuple[str, float, str]]]:
+def _page(
+    page: dict[str, tuple[int, str]], lines: Lines, timezone: str
+) -> tuple[dict[str, Any], list[tuple[str, float, str]]]:
     """One page as a row of `server`, and the numbers without a column."""
-    row: dict = {"tool": "apache"}
+    row: dict[str, Any] = {"tool": "apache"}
     others: list[tuple[str, float, str]] = []
     for name, (number, value) in page.items():
         if name in _TEXT:

@@ -9,6 +9,7 @@ connection (writing) and one request.  Tengine adds the sum of all request times
 """
 
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -45,8 +46,8 @@ def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
     """
     lines = Lines(text, "stub_status", timezone)
     starts = [match.start() for match in _START.finditer(text)]
-    rows: list[dict] = []
-    counters: list[dict] = []
+    rows: list[dict[str, Any]] = []
+    counters: list[dict[str, Any]] = []
     version, end, read = "", 0, 0
     for start in [*starts, len(text)]:
         for at in range(read, text.count("\n", 0, start)):
@@ -71,7 +72,7 @@ def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("nginx", tables | ({"counters": counters} if counters else {}), lines.warnings, version)
 
 
-def _row(page: re.Match[str], text: str, lines: Lines) -> tuple[dict, list[dict]]:
+def _row(page: re.Match[str], text: str, lines: Lines) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     number = text.count("\n", 0, page.start()) + 1
     active, accepted, handled, requests, reading, writing, waiting = (int(page[i]) for i in (1, 3, 4, 5, 7, 8, 9))
     if bool(page[2]) != bool(page[6]):
@@ -89,7 +90,7 @@ def _row(page: re.Match[str], text: str, lines: Lines) -> tuple[dict, list[dict]
     return row, counter_rows(lines, "nginx", "stub_status", "", spent, "s")
 
 
-def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
+def _refuse(text: str, start: int, lines: Lines, rows: list[dict[str, Any]]) -> None:
     """Raise at the first line of a page that nginx does not print; only warn where the text ends inside a page."""
     number = text.count("\n", 0, start) + 1
     rest = text[start:].split("\n", 8)[:8]

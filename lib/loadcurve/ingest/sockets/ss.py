@@ -17,6 +17,7 @@ Summaries, ``ss -s`` (iproute2 6.1, ``misc/ss.c``, ``print_summary``):
 import re
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -156,8 +157,8 @@ class _Summaries:
     """State of the reader: whole snapshots as `rows` with `times`, and the current one."""
 
     def __init__(self, cursor: Cursor, timezone: str) -> None:
-        self.rows: list[dict] = []
-        self.times: list = []
+        self.rows: list[dict[str, Any]] = []
+        self.times: list[Any] = []
         self.timed = 0  # line of a time after which no snapshot has begun
         self.errors: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
@@ -224,7 +225,7 @@ class _Summaries:
         if not lines:
             return
         tokens = {name: token for match in lines.values() for name, token in match.groupdict().items()}
-        row: dict = {name: int(token) for name, token in tokens.items() if token}
+        row: dict[str, Any] = {name: int(token) for name, token in tokens.items() if token}
         warnings, at = self._cursor.warnings, self._began
         if row.get("closed", 0) < 0:
             shown, row["closed"] = f"'closed {row['closed']}'", None

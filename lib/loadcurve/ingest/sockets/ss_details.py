@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -70,7 +71,7 @@ def only(texts: pa.Array, allowed: np.ndarray, longest: int = 1 << 30) -> bool:
 def matches(texts: pa.Array, pattern: str) -> np.ndarray:
     """Where texts match a pattern; few of them in Python, because Arrow compiles one for half a millisecond."""
     if len(texts) > _FEW:
-        return pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+        return np.asarray(pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False))
     search = re.compile(pattern, re.ASCII).search
     return np.array([search(text) is not None for text in texts.to_pylist()], bool)
 
@@ -135,7 +136,7 @@ def _without_end(texts: pa.Array, count: int) -> pa.Array:
     return pc.binary_slice(texts.cast(pa.binary()), 0, -count).cast(pa.string())
 
 
-def pair(separator: str, reader: Callable, lone: bool = False) -> Callable[[pa.Array], list[pa.Array]]:
+def pair(separator: str, reader: Callable[..., Any], lone: bool = False) -> Callable[[pa.Array], list[pa.Array]]:
     """Function that reads two values around a separator; with `lone` the second may be missing."""
 
     def read(texts: pa.Array) -> list[pa.Array]:
@@ -211,10 +212,10 @@ def _field(found: pa.StructArray, name: str) -> pa.Array:
     return found.flatten()[found.type.get_field_index(name)]
 
 
-_Reader = Callable[[pa.Array], list]
+_Reader = Callable[[pa.Array], list[Any]]
 
 
-def _one(reader: Callable) -> _Reader:
+def _one(reader: Callable[..., Any]) -> _Reader:
     return lambda texts: [reader(texts)]
 
 

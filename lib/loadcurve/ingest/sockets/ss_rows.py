@@ -15,6 +15,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -131,7 +132,7 @@ def rows_of(tokens: pa.Array, starts: np.ndarray, sizes: np.ndarray, lines: np.n
         return tokens.take(pa.array(np.minimum(starts + at, last)))
 
     def is_in(texts: pa.Array, words: pa.Array) -> np.ndarray:
-        return pc.is_in(texts, words).to_numpy(zero_copy_only=False)
+        return np.asarray(pc.is_in(texts, words).to_numpy(zero_copy_only=False))
 
     zero = np.zeros(count, np.int64)
     association = pc.equal(token(zero), "`-").to_numpy(zero_copy_only=False)
@@ -184,7 +185,7 @@ def _where(have: np.ndarray, texts: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(have), texts, None) if have.any() else pa.nulls(len(texts), pa.string())
 
 
-def _other(tokens: list[str], family: str, line: int) -> tuple:
+def _other(tokens: list[str], family: str, line: int) -> tuple[Any, ...]:
     """Addresses and ports of a row that is not a plain internet socket, and the number of their tokens."""
     shown = " ".join(tokens[:8])
     if family.startswith("u_"):

@@ -21,6 +21,7 @@ repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm
 
 import math
 import re
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -138,7 +139,7 @@ class _Reports:
     """Tables of the reports read so far, and the header row above the current line."""
 
     def __init__(self, reader: Reader, warnings: list[str]) -> None:
-        self.tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
+        self.tables: dict[str, list[dict[str, Any]]] = {"disks": [], "cpu": [], "counters": []}
         self.first = 0  # line of the first header row; 0 before it
         self._reader, self._warnings = reader, warnings
         self._columns: list[str] = []
@@ -246,7 +247,9 @@ def _device(columns: list[str], line: str, device: str, number: int) -> tuple[st
     return device, values
 
 
-def put_disk(tables: dict[str, list[dict]], device: str, values: dict[str, float], sample: dict) -> None:
+def put_disk(
+    tables: dict[str, list[dict[str, Any]]], device: str, values: dict[str, float], sample: dict[str, Any]
+) -> None:
     """Add one device of one report: SI values by printed column."""
     known, rest = _split(values)
     if known:
@@ -258,7 +261,9 @@ def put_disk(tables: dict[str, list[dict]], device: str, values: dict[str, float
     ]
 
 
-def put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: int, warnings: list[str]) -> None:
+def put_cpu(
+    rows: list[dict[str, Any]], ratios: dict[str, float], sample: dict[str, Any], number: int, warnings: list[str]
+) -> None:
     """Add the processors' ratios of one report, by printed column."""
     if unknown := [name for name in ratios if name not in CPU_COLUMNS]:
         raise ParseError(number, "columns of iostat's avg-cpu", " ".join(unknown))
@@ -279,7 +284,7 @@ def scale_of(printed: str) -> tuple[float, float]:
     return times, per
 
 
-def _split(values: dict[str, float]) -> tuple[dict[str, float], list[dict]]:
+def _split(values: dict[str, float]) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Values in SI units, by printed column, into those of `disks` and rows for `counters`.
 
     Examples
@@ -320,7 +325,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     [['vda', 4.0, 258048.0]]
     """
     warnings: list[str] = []
-    tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
+    tables: dict[str, list[dict[str, Any]]] = {"disks": [], "cpu": [], "counters": []}
     reader = Reader(text, "iostat", timezone, warnings)
     for number, sample, report in intervals_of(text, reader, "iostat", "reports", warnings):
         unknown = [name for name in report if name not in ("timestamp", "avg-cpu", "disk")]
@@ -340,7 +345,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     return reader.parsed(tables, "reports in the JSON of iostat")
 
 
-def _values(disk: dict, number: int) -> dict[str, float]:
+def _values(disk: dict[str, Any], number: int) -> dict[str, float]:
     """Return the SI values of a disk by the column names of iostat's text."""
     values = {}
     for name, raw in disk.items():

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import Decoder, load_json
@@ -18,7 +19,7 @@ _NEXT = re.compile(r"\s*,?\s*")
 _END = "]}]}}"
 
 
-def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict]]:
+def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each host of each document of a text, and the line where its document begins.
 
     A document that ends too early is read up to its last whole interval.  Raises ParseError if a document is not what
@@ -44,7 +45,7 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
 
 def intervals_of(
     text: str, reader: Reader, tool: str, what: str, warnings: list[str]
-) -> Iterator[tuple[int, dict, dict]]:
+) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
     """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object.
 
     Raises ParseError if a document is not what sysstat prints.
@@ -62,7 +63,7 @@ def warn_unknown_keys(tool: str, names: Iterable[str], number: int, warnings: li
         warnings.append(f"line {number}: {sentence}")
 
 
-def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:
+def _document(text: str, number: int, tool: str, warnings: list[str]) -> list[Any]:
     notes: list[str] = []  # with lines of the document
     try:
         document = load_json(text, f"JSON of {tool}", notes)
@@ -98,7 +99,7 @@ def _whole_intervals(text: str) -> str:
     return text[:end] + _END if end else ""
 
 
-def objects_in(value: object, where: str, number: int) -> list[dict]:
+def objects_in(value: object, where: str, number: int) -> list[dict[str, Any]]:
     """Return a list of objects of the JSON, an empty one for null.
 
     Raises ParseError if it is not a list of objects.

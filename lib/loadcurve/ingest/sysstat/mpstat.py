@@ -14,6 +14,7 @@ document.
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -47,7 +48,7 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
     """
     warnings: list[str] = []
     reader = Reader(text, "mpstat", timezone, warnings)
-    tables: dict[str, list[dict]] = {name: [] for name in ("cpu", "interrupts", "counters", "averages")}
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in ("cpu", "interrupts", "counters", "averages")}
     for row in reader.rows(_is_header, ends_in_decimals):
         cells = row.text.split()
         topology = sum(name in _TOPOLOGY for name in row.columns[1:])
@@ -66,7 +67,7 @@ def _is_header(cells: list[str]) -> bool:
                                                               or cells[-1].endswith("/s"))  # fmt: skip
 
 
-def _put(tables: dict[str, list[dict]], row: Row, cells: list[str], warnings: list[str]) -> None:
+def _put(tables: dict[str, list[dict[str, Any]]], row: Row, cells: list[str], warnings: list[str]) -> None:
     item, ratios, rates = cells[0], {}, {}
     for printed, cell in zip(row.columns[1:], cells[1:], strict=True):
         if printed in CPU_COLUMNS:
@@ -124,7 +125,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     [['all', 0.2042]]
     """
     warnings: list[str] = []
-    tables: dict[str, list[dict]] = {name: [] for name in ("cpu", "interrupts", "counters")}
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in ("cpu", "interrupts", "counters")}
     reader = Reader(text, "mpstat", timezone, warnings)
     for number, stamp, interval in intervals_of(text, reader, "mpstat", "intervals", warnings):
         unknown = [name for name in interval if name not in (*_SECTIONS, "timestamp")]
@@ -136,7 +137,12 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _put_json(
-    tables: dict[str, list[dict]], section: str, entry: dict, sample: dict, number: int, warnings: list[str]
+    tables: dict[str, list[dict[str, Any]]],
+    section: str,
+    entry: dict[str, Any],
+    sample: dict[str, Any],
+    number: int,
+    warnings: list[str],
 ) -> None:
     """Append the rows of one entry of a section to the tables."""
     item = str(entry.get("cpu", entry.get("node", "")))
@@ -166,7 +172,7 @@ def _put_json(
         tables["interrupts"].append({**sample, "kind": kind, "interrupt": name, "cpu": item, "interrupts_per_s": value})
 
 
-def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]]:
+def _rates(section: str, entry: dict[str, Any], number: int) -> Iterator[tuple[str, float]]:
     if section == "sum-interrupts":
         yield "sum", rate_in(entry.get("intr"), "intr", number)
         return

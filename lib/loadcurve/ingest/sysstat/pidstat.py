@@ -21,6 +21,7 @@ keys, some of them without ``%`` or ``/s`` or in lower case; the command is ``cm
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -92,9 +93,9 @@ class Tasks:
 
     def __init__(self, warnings: list[str]) -> None:
         self._warnings = warnings
-        self._tasks: dict[tuple, dict] = {}
-        self._seen: dict[tuple, int] = {}
-        self._rest: dict[str, list[dict]] = {"counters": [], "averages": []}
+        self._tasks: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._seen: dict[tuple[Any, ...], int] = {}
+        self._rest: dict[str, list[dict[str, Any]]] = {"counters": [], "averages": []}
         self._group = -1  # process of the threads that follow
 
     def add(self, row: Row) -> None:
@@ -125,7 +126,7 @@ class Tasks:
             if not math.isnan(value):
                 task[name] = int(value) if name in _WHOLE else value
 
-    def tables(self, hosts: list[dict]) -> dict[str, list[dict]]:
+    def tables(self, hosts: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         """Return the tables that have rows."""
         tables = {"processes": list(self._tasks.values()), **self._rest, "hosts": hosts}
         return {name: rows for name, rows in tables.items() if rows}
@@ -136,13 +137,13 @@ def _is_header(cells: list[str]) -> bool:
     return known and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
 
 
-def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
+def _cells(row: Row, group: int) -> tuple[dict[str, Any], dict[str, float], int]:
     """Words and numbers of a row, and the process that its threads belong to."""
     cells = row.text.split(None, len(row.columns) - 1)
     if len(cells) < len(row.columns) - 1:
         raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)})", row.text)
     _check_decimals(row, cells)
-    words: dict = {}
+    words: dict[str, Any] = {}
     numbers: dict[str, float] = {}
     ids: dict[str, str] = {}
     for printed, cell in zip(row.columns, cells, strict=False):
@@ -199,7 +200,7 @@ def _id(cell: str, printed: str, number: int) -> int:
     return int(cell)
 
 
-def _counters(words: dict, numbers: dict[str, float]) -> list[dict]:
+def _counters(words: dict[str, Any], numbers: dict[str, float]) -> list[dict[str, Any]]:
     """Rows of `counters` and `averages` for one task."""
     task = "/".join(str(words[name]) for name in ("pid", "tid") if name in words)
     named = f"{task} {words['command']}" if "command" in words else task
@@ -253,7 +254,7 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("pidstat", tasks.tables(reader.hosts), tuple(warnings))
 
 
-def _json_cells(entry: dict, number: int) -> tuple[tuple[str, ...], list[str], set[str]]:
+def _json_cells(entry: dict[str, Any], number: int) -> tuple[tuple[str, ...], list[str], set[str]]:
     """Return the columns and cells that the text would have, and the unknown keys; the command is last."""
     pairs, command, unknown = [], "", set()
     for key, value in entry.items():

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -167,7 +168,7 @@ def _interrupts(rows: Rows, host: str, time: datetime, cells: list[str], cpus: l
 def add_event(rows: Rows, host: str, time: datetime, text: str) -> bool:
     """Add a restart or a comment; return whether the text is one."""
     if match := _RESTART.fullmatch(text.strip()):
-        fields: dict = {"event": "restart", "cpus": int(match[1])} if match[1] else {"event": "restart"}
+        fields: dict[str, Any] = {"event": "restart", "cpus": int(match[1])} if match[1] else {"event": "restart"}
     elif text.startswith("COM "):
         fields = {"event": "comment", "text": text[4:].strip()}
     else:
@@ -248,7 +249,9 @@ def _groups_of(sections: list[list[str]], cells: list[str], number: int) -> list
     return groups
 
 
-def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], cells: list[str], number: int) -> list:
+def _likeliest(
+    found: list[list[tuple[int, int]]], sections: list[list[str]], cells: list[str], number: int
+) -> list[Any]:
     """Return the most plausible of all ways in which the cells fit: each section has items of the expected names.
 
     A disk and an interface have rows of the same width: vda, lo and eth0 could be three disks.  Raises ParseError if

@@ -6,6 +6,7 @@ repositories: `sadf_rows` lists the elements.  Numbers and units are those of ``
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -70,7 +71,7 @@ def _put(rows: Rows, element: str, value: object, host: str, time: datetime, num
 
 def _flat(group: Group) -> Group:
     """One object of the values in it and in the objects in it."""
-    flat: dict = {}
+    flat: dict[str, Any] = {}
     for name, value in group.items():
         flat.update(value if isinstance(value, dict) else {name: value})
     return flat

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Tables
@@ -82,9 +83,9 @@ class Rows:
 
     def __init__(self, warnings: list[str]) -> None:
         self.warnings = warnings
-        self._rows: dict[str, dict[tuple, dict]] = {}
-        self._seen: dict[tuple, int] = {}
-        self._lists: dict[str, list[dict]] = {}
+        self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+        self._seen: dict[tuple[Any, ...], int] = {}
+        self._lists: dict[str, list[dict[str, Any]]] = {}
         self._unknown: set[str] = set()
 
     def put(
@@ -132,7 +133,7 @@ class Rows:
         row = {"host": host, "time": time, "tool": "sadf", "kind": "hard", "interrupt": interrupt, "cpu": cpu}
         self.add("interrupts", {**row, "interrupts_per_s": rate})
 
-    def add(self, table: str, row: dict) -> None:
+    def add(self, table: str, row: dict[str, Any]) -> None:
         """Add a row that needs no other section."""
         self._lists.setdefault(table, []).append(row)
 
@@ -221,7 +222,7 @@ def put_interrupt(rows: Rows, group: Group, host: str, time: datetime, number: i
 
 def put_event(rows: Rows, event: str, group: Group, host: str, instants: Instants, number: int) -> None:
     """Add a restart (``boot``) or a comment."""
-    fields: dict = {"event": "restart"}
+    fields: dict[str, Any] = {"event": "restart"}
     if event == "comment":
         fields = {"event": "comment", "text": str(group.get("com", ""))}
     elif cpus := str(group.get("cpu_count", "")):

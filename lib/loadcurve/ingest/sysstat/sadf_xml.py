@@ -7,7 +7,7 @@ Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XMLError
 
@@ -76,7 +76,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
 
 def _nodes(text: str, start: int, warnings: list[str]) -> Iterator[tuple[int, bool, Element]]:
     """Yield line number, whether it begins or ends, and node, for every node before the XML becomes invalid."""
-    parser: XMLPullParser = XMLPullParser(("start", "end"))
+    parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     number = text.count("\n", 0, start) + 1
     depth = 1
     try:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -53,7 +54,7 @@ def make_tables(parts: list[Rows], instants: LineTimes, warnings: WarningCollect
     return tables
 
 
-def average_rows(averages: Sequence[Average], warnings: WarningCollector) -> list[dict]:
+def average_rows(averages: Sequence[Average], warnings: WarningCollector) -> list[dict[str, Any]]:
     """Return rows of the table `averages`."""
     found = []
     for average in averages:
@@ -387,7 +388,7 @@ def _without_cut(text: str, warnings: WarningCollector) -> str:
     return text[:start]
 
 
-def _events(scan: Scan, instants: LineTimes) -> list[dict]:
+def _events(scan: Scan, instants: LineTimes) -> list[dict[str, Any]]:
     found = []
     for event in scan.events:
         row: dict[str, object] = {"tool": "sar", "event": event.event}
@@ -403,9 +404,9 @@ def _events(scan: Scan, instants: LineTimes) -> list[dict]:
     return found
 
 
-def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict]:
+def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict[str, Any]]:
     """One row for each distinct heading."""
-    found: dict[tuple, dict] = {}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for heading, midnight in zip(scan.headings, midnights, strict=True):
         row: dict[str, object] = {"host": heading.host, "tool": "sar", "kernel": heading.kernel, "system": "Linux"}
         if not np.isnat(midnight):

@@ -96,7 +96,7 @@ def _zone(scan: Scan, local: np.ndarray, zone: ZoneInfo, warnings: WarningCollec
 def _utc_of(midnight: float, zone: ZoneInfo) -> np.datetime64:
     if not np.isfinite(midnight):
         return _NEVER
-    return to_utc(np.array([int(midnight)]), zone)[0].astype("datetime64[s]").astype("datetime64[us]")[0]
+    return np.datetime64(to_utc(np.array([int(midnight)]), zone)[0].astype("datetime64[s]")[0], "us")
 
 
 def _days(scan: Scan, parts: list[Rows], seconds: np.ndarray, above: np.ndarray) -> np.ndarray:
@@ -185,7 +185,7 @@ def days(
     for i, start in enumerate(starts.tolist()):
         anchor = latest[start] if twin[start] else anchors[start]
         first[i] = 0 if anchor == start else local[anchor] + first[part[anchor]]
-    return local + first[part]
+    return np.asarray(local + first[part])
 
 
 def _offset_s(time: datetime) -> float:

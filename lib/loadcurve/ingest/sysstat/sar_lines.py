@@ -80,7 +80,7 @@ def _line_start(text: str, end: int) -> int:
     return text.rfind("\n", 0, end) + 1
 
 
-def _fits(text: str, found: re.Match, parts: list[str], done: int) -> bool:
+def _fits(text: str, found: re.Match[str], parts: list[str], done: int) -> bool:
     """Whether a joined line has as many words as a neighbour."""
     start = _line_start(text, found.start())
     before = text[start : found.start()] if start >= done else parts[-2]

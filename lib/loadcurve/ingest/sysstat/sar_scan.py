@@ -9,6 +9,7 @@ interval when several sections are printed.  ``Average:`` and ``Summary:`` are t
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -134,7 +135,7 @@ class Scan:
     def __init__(self, lines: Lines, warnings: "WarningCollector", more: Sequence[int] = ()) -> None:
         self.lines, self.warnings = lines, warnings
         self.headings: list[Heading] = []
-        self.headers: dict[tuple, Header] = {}
+        self.headers: dict[tuple[Any, ...], Header] = {}
         self.averages: list[Average] = []
         self.events: list[Event] = []
         self.error: tuple[int, str] | None = None
@@ -192,7 +193,7 @@ class Scan:
         self._read[raw] = self.headers[key]
         return self.headers[key]
 
-    def _new(self, key: tuple, section: Section, line: int) -> Header:
+    def _new(self, key: tuple[Any, ...], section: Section, line: int) -> Header:
         columns, half, zone = key
         items = [i for i, name in enumerate(columns) if name in section.items]
         if section.table == "interrupts" and not items:

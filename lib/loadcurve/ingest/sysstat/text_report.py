@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
@@ -58,7 +59,7 @@ class Row:
         return bool(self.statistic)
 
     @property
-    def sample(self) -> dict:
+    def sample(self) -> dict[str, Any]:
         """Columns `host` and `time`, if known."""
         return {**({"host": self.host} if self.host else {}), **({"time": self.time} if self.time else {})}
 
@@ -68,7 +69,7 @@ class Reader:
 
     def __init__(self, text: str, tool: str, timezone: str, warnings: list[str]) -> None:
         self.lines = plain(text).split("\n")
-        self.hosts: list[dict] = []
+        self.hosts: list[dict[str, Any]] = []
         self.host = ""
         self._tool, self._warnings = tool, warnings
         self.instants = Instants(zone_named(timezone), warnings)
@@ -112,7 +113,7 @@ class Reader:
         number = next((i for i, line in enumerate(self.lines[number - 1 :], number) if '"date"' in line), number)
         self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
-    def stamp(self, text: object, number: int) -> dict:
+    def stamp(self, text: object, number: int) -> dict[str, Any]:
         """Return host and instant of an interval of a JSON document; no instant if it has none.
 
         Raises ParseError if the text is no time.
@@ -191,7 +192,7 @@ class Reader:
                     statistic = "average"
             yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
 
-    def parsed(self, tables: dict[str, list[dict]], expected: str) -> Parsed:
+    def parsed(self, tables: dict[str, list[dict[str, Any]]], expected: str) -> Parsed:
         """Return what was read: tables with rows, and the hosts.
 
         Raises ParseError if no table has a row; `expected` is what the text should hold.
@@ -241,8 +242,8 @@ def is_shell_noise(line: str) -> bool:
     return len(line) <= _LONGEST and is_noise(line)
 
 
-def _host(heading: Heading, tool: str, day: datetime | None) -> dict:
-    row: dict = {"host": heading.host, "tool": tool, "kernel": heading.kernel, "system": "Linux"}
+def _host(heading: Heading, tool: str, day: datetime | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"host": heading.host, "tool": tool, "kernel": heading.kernel, "system": "Linux"}
     row.update({"date": day} if day else {})
     row.update({"architecture": heading.architecture} if heading.architecture else {})
     row.update({"cpus": heading.cpus} if heading.cpus is not None else {})

@@ -16,6 +16,7 @@ Output of vmstat (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
 import re
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_lists import Columns, extend, table_of
@@ -65,7 +66,7 @@ class _ReportTables:
         self._times: list[datetime | None] = []
 
     def add(
-        self, number: int, names: list[str], since_boot: bool, scale: float, values: list[int], times: list
+        self, number: int, names: list[str], since_boot: bool, scale: float, values: list[int], times: list[Any]
     ) -> None:
         """Add reports from line `number` on: all their values, row by row, and the instant of each."""
         if self._kind != (kind := (names, since_boot, scale)):
@@ -283,7 +284,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
     [['total memory', 25274793984.0, 'bytes'], ['forks', 125744.0, '']]
     """
     lines = text.split("\n")
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for number, raw in enumerate(lines, 1):
         line = raw.strip()

@@ -5,11 +5,15 @@ library.  Linux accounts the CPU time of processes exactly, to a hundredth of a 
 processors; so the time of others is summed over processes.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h: works for any process
@@ -19,7 +23,7 @@ _PARENT, _SESSION, _FLAGS, _TIMES = 1, 3, 6, slice(11, 15)
 _BUSY, _STEAL = (1, 2, 3, 6, 7), 8
 
 
-def sample(folder, own, below=False):
+def sample(folder: str, own: Iterable[int], below: bool = False) -> dict[str, Any]:
     """Return the CPU time used so far by processes and on processors.
 
     Processes that work in the run's folder belong to the run, with their sessions; so do those of the launcher (`own`),
@@ -38,26 +42,26 @@ def sample(folder, own, below=False):
     return {"at_s": time.monotonic(), "other_s": total[False], "run_s": total[True], "cpus": cpus}
 
 
-def between(before, after, used=()):
+def between(before: dict[str, Any], after: dict[str, Any], used: Iterable[int] = ()) -> dict[str, Any]:
     """Return the CPU time used between two samples, as ``run.json`` records it for a machine.
 
     `used` are the processors that the run uses, all if empty.  If the machine has more, others may have run on those:
     then their time is at most the busy time of the used processors minus that of the run.
     """
-    used = sorted(map(str, used), key=int) or sorted(after["cpus"], key=int)
-    busy, steal = (sum(after["cpus"][n][i] - before["cpus"][n][i] for n in used) for i in (0, 1))
+    cpus = sorted(map(str, used), key=int) or sorted(after["cpus"], key=int)
+    busy, steal = (sum(after["cpus"][n][i] - before["cpus"][n][i] for n in cpus) for i in (0, 1))
     other = after["other_s"] - before["other_s"]
-    if len(used) < len(after["cpus"]):
+    if len(cpus) < len(after["cpus"]):
         other = min(other, busy - (after["run_s"] - before["run_s"]))
     seconds = after["at_s"] - before["at_s"]
     # The time of a process without a waiting parent is lost when it ends, so a sum can even decrease.
-    other, steal = (round(min(max(0.0, value), seconds * len(used)), 3) for value in (other, steal))
-    return {"cpus": list(map(int, used)), "seconds": round(seconds, 3), "other_cpu_s": other, "steal_s": steal}
+    other, steal = (round(min(max(0.0, value), seconds * len(cpus)), 3) for value in (other, steal))
+    return {"cpus": list(map(int, cpus)), "seconds": round(seconds, 3), "other_cpu_s": other, "steal_s": steal}
 
 
-def ancestors(pid):
+def ancestors(pid: int) -> list[int]:
     """Return a process and its ancestors, such as the sshd processes of a remote command."""
-    found = []
+    found: list[int] = []
     while pid and pid not in found:
         found.append(pid)
         process = _process(Path("/proc", str(pid)))
@@ -65,7 +69,7 @@ def ancestors(pid):
     return found
 
 
-def _process(folder):
+def _process(folder: Path) -> tuple[int, list[str]] | None:
     if not folder.name.isdecimal():
         return None
     try:
@@ -74,7 +78,7 @@ def _process(folder):
         return None
 
 
-def _of_run(processes, folder, own, below):
+def _of_run(processes: dict[int, list[str]], folder: str, own: set[int], below: bool) -> set[int]:
     found = {pid for pid in processes if pid in own or _works_in(pid, folder)}
     sessions = {processes[pid][_SESSION] for pid in found - own}
     sessions -= {processes[pid][_SESSION] for pid in own & processes.keys()}
@@ -84,15 +88,15 @@ def _of_run(processes, folder, own, below):
     return found
 
 
-def _above(pid, processes):
-    seen = []
+def _above(pid: int, processes: dict[int, list[str]]) -> list[int]:
+    seen: list[int] = []
     while pid in processes and pid not in seen:
         seen.append(pid)
         pid = int(processes[pid][_PARENT])
     return seen
 
 
-def _works_in(pid, folder):
+def _works_in(pid: int, folder: str) -> bool:
     try:
         cwd = Path("/proc", str(pid), "cwd").resolve()
         return Path(folder) == cwd or Path(folder) in cwd.parents

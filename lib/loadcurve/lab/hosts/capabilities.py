@@ -85,7 +85,7 @@ def there(executor: Executor) -> Programs:
     def module(name: str) -> str:
         for path in asked("nginx")["modules"]:
             if path.endswith(f"/{name}"):
-                return path
+                return str(path)
         raise LabError(f"{executor.host.name}: {_no_module(name)}")
 
     def php() -> tuple[str, str]:

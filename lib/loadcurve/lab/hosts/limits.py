@@ -120,7 +120,7 @@ class Limits:
     # used up, commands wait for the next period, so a response may take 100 ms longer than on a slower processor.
     cpu_quota: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         files, quota = self.open_files, self.cpu_quota
         (fewest, most), (low, high) = _OPEN_FILES, _CPU_QUOTA
         if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not fewest <= files <= most):

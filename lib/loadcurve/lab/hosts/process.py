@@ -37,7 +37,7 @@ def pipe(stream: IO[AnyStr] | None) -> IO[AnyStr]:
     return stream
 
 
-def ends(process: subprocess.Popen, limit_s: float) -> bool:
+def ends(process: subprocess.Popen[bytes], limit_s: float) -> bool:
     """Whether a process ends within a time limit; a signal raises KeyboardInterrupt."""
     if process.returncode is not None:
         return True
@@ -57,7 +57,7 @@ class Started:
     """A running command and its process."""
 
     command: Command
-    process: subprocess.Popen
+    process: subprocess.Popen[bytes]
 
 
 def guarded(argv: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def stop(started: Started) -> Command:
     return replace(started.command, ended_at=now(), exit_code=process.returncode)
 
 
-def _interrupt(guard: subprocess.Popen, tool: str) -> None:
+def _interrupt(guard: subprocess.Popen[bytes], tool: str) -> None:
     """Send SIGINT to a tool of sysstat once, while it prints nothing.
 
     sar prints a newline in its signal handler (sysstat 12.6, ``sar.c``), so a second signal, or one that arrives while
@@ -140,7 +140,7 @@ def _interrupt(guard: subprocess.Popen, tool: str) -> None:
 
     names = ("sadc", "sar") if tool == "sar" else (tool,)
     deadline = time.monotonic() + _QUIET_S
-    target: subprocess.Popen | psutil.Process = guard
+    target: subprocess.Popen[bytes] | psutil.Process = guard
     with contextlib.suppress(psutil.NoSuchProcess):
         while time.monotonic() < deadline and guard.poll() is None:
             below = {p.name(): p for p in psutil.Process(guard.pid).children(recursive=True)}

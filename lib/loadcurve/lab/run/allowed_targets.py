@@ -3,6 +3,7 @@
 import http.client
 import ipaddress
 import socket
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError
@@ -24,11 +25,11 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> di
     may not be loaded.
     """
     loaded: dict[str, None] = {}
-    running: dict[str, tuple[int, str, int]] = {}
+    running: dict[str, tuple[int, str, str]] = {}
     for settings, deployment in deployments(study, capabilities.ASSUMED):
         if settings.topology.recipe == "loopback":
             loaded |= dict.fromkeys(targets(deployment))
-            asked = settings.server.status, settings.load.method, settings.load.body_bytes
+            asked = settings.server.status, settings.load.method, settings.load.text
             running |= dict.fromkeys(targets(deployment), asked) if settings.server.url is not None else {}
     checked = {url: check_target(url, study.allow_targets, public=public) for url in loaded}
     for url, asked in running.items() if ask else ():
@@ -79,7 +80,7 @@ def check_response(
     allow_targets: tuple[str, ...] = (),
     expected: int = 0,
     method: str = "GET",
-    body_bytes: int = 0,
+    body: str = "",
     *,
     public: bool = False,
 ) -> str:
@@ -93,7 +94,7 @@ def check_response(
     problem: Exception | None = None
     for address in addresses:
         try:
-            status, location, length = one_request.send(url, address, _PATIENCE_S, method, body_bytes)
+            status, location, length = one_request.send(url, address, _PATIENCE_S, method, body)
             break
         except (OSError, http.client.HTTPException) as error:
             problem = problem or error
@@ -159,5 +160,5 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
         return None
 
 
-def _within(address: ipaddress.IPv4Address | ipaddress.IPv6Address, networks: list) -> bool:
+def _within(address: ipaddress.IPv4Address | ipaddress.IPv6Address, networks: list[Any]) -> bool:
     return any(address in network for network in networks if network.version == address.version)

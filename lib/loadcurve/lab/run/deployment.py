@@ -118,7 +118,7 @@ def free_port() -> int:
     """A loopback port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind((LOCAL.address, 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,11 @@ Remote hosts run this file by ``python3 -I -S`` (3.9 or newer) without the packa
 library.
 """
 
+from __future__ import annotations
+
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 # States of a TCP socket in /proc/net/tcp (include/net/tcp_states.h).
@@ -17,7 +20,7 @@ _ESTABLISHED, _CLOSE_WAIT, _LISTEN = "01", "08", "0A"
 _CONNECTING, _CONNECTED = "02", "03"
 
 
-def count_tcp(text, ports, open_too):
+def count_tcp(text: str, ports: Iterable[int], open_too: bool) -> int | None:
     """Return the number of sockets with a request on some ports, or None where nothing listens on any of them.
 
     `text` is ``/proc/net/tcp`` and ``/proc/net/tcp6``.  A connection that is open on both sides counts if `open_too`.
@@ -36,21 +39,21 @@ def count_tcp(text, ports, open_too):
     return max(queued, sum(fields[3] in held for fields in rows))
 
 
-def count_unix(text, folders):
+def count_unix(text: str, folders: Iterable[str]) -> int:
     """Return the connections to UNIX sockets in some folders of a run, accepted or not, from ``/proc/net/unix``."""
     rows = [line.split(None, 7) for line in text.splitlines()[1:]]
     paths = [fields[7] for fields in rows if len(fields) > 7 and fields[5] in (_CONNECTING, _CONNECTED)]
     return sum(not set(folders).isdisjoint(path.split("/")) for path in paths)
 
 
-def count_requests(ports, open_too, folders):
+def count_requests(ports: Iterable[int], open_too: bool, folders: Iterable[str]) -> int | None:
     """Return the number of requests in flight or queued on this host, or None where nothing listens on the ports."""
     text = "".join(_read(f"/proc/net/{name}") for name in ("tcp", "tcp6"))
     seen = count_tcp(text, ports, open_too)
     return None if seen is None else max(seen, count_unix(_read("/proc/net/unix"), folders))
 
 
-def _read(path):
+def _read(path: str) -> str:
     try:
         return Path(path).read_text("utf-8", "replace")
     except OSError:  # without IPv6

@@ -81,7 +81,13 @@ class LaunchProgress:
 
 
 def launch(
-    study: Study, folder: Path, *, public: bool = False, quiet: bool = False, feedback: Feedback | None = None
+    study: Study,
+    folder: Path,
+    *,
+    public: bool = False,
+    quiet: bool = False,
+    again: bool = False,
+    feedback: Feedback | None = None,
 ) -> list[Path]:
     """Run every point of `study` that is not finished in `folder`; return all run folders.
 
@@ -95,6 +101,8 @@ def launch(
         Whether targets that the study names may be public addresses.
     quiet : bool
         Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
+    again : bool
+        Whether this holds for the finished runs of `folder` too.
     feedback : Feedback, optional
         How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
 
@@ -116,6 +124,8 @@ def launch(
     """
     check_study(study)
     settings = settings_of(study)
+    if (adaptive := settings.search is not None or settings.stop is not None) and again:
+        raise LabError("each run is chosen by the runs before it: launch the study under another name instead")
     addresses = check_targets(study, public=public)
     obstacles = list_obstacles(study)
     if not obstacles.empty:
@@ -138,19 +148,19 @@ def launch(
         block = unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
         context = LaunchContext(here, block, capabilities.here(), remote, logins, public, addresses)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
-        finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
+        runs = [read_run(run) for run in run_folders(folder)]
+        finished = sum(run.status == "finished" and not (again and disturbance(run.background)) for run in runs)
         left = max(max_points(study, settings) - finished, 0)
         if quiet and left:
             wait_until_quiet()
-        adaptive = settings.search is not None or settings.stop is not None
         if finished and feedback is not None:
             following = (
                 "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
             )
-            runs = f"{finished} run{'s are' if finished > 1 else ' is'} finished"
-            feedback.report(f"{shown(folder)}: {runs}; {following}")
+            held = f"{finished} run{'s are' if finished > 1 else ' is'} finished"
+            feedback.report(f"{shown(folder)}: {held}; {following}")
         with LaunchProgress(study.study, left, adaptive, feedback) as progress:
-            failed, made = _run_all(study, points, folder, context, progress, _TRIES if quiet else 1)
+            failed, made = _run_all(study, points, folder, context, progress, _TRIES if quiet else 1, again)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
@@ -161,14 +171,20 @@ _TRIES = 3
 
 
 def _run_all(
-    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, progress: LaunchProgress, tries: int
+    study: Study,
+    points: Iterator[Point],
+    folder: Path,
+    context: LaunchContext,
+    progress: LaunchProgress,
+    tries: int,
+    again: bool,
 ) -> tuple[list[str], int]:
     """Run the points that are not finished; return the failed runs with their reasons, and the number of runs."""
     failed: dict[str, str] = {}
     made = 0
     for point in points:
         own = folder / point.run_id
-        if is_finished(point, held := opened(own)):
+        if is_finished(point, held := opened(own)) and not (again and disturbance(read_run(held).background)):
             list_run(folder, point.run_id, read_run(held).seal)
             continue
         unpack(folder)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
@@ -179,11 +180,12 @@ def _watched(settings: StudyFile, deployment: Deployment) -> Iterator[_Watched]:
 
 
 def _count(executor: Executor, watched: _Watched) -> int | None:
-    asked_for = {"ports": watched.ports, "open_too": watched.open_too, "folders": watched.folders}
+    asked_for: dict[str, Any] = {"ports": watched.ports, "open_too": watched.open_too, "folders": watched.folders}
     if executor.is_here and not executor.host.prefix:
         return in_flight.count_requests(**asked_for)
     argv = ("python3", "-I", "-S", "-c", _PROGRAM, json.dumps(asked_for))
-    return json.loads(executor.check_output(argv, _DRAIN_PYTHON_START_S))
+    count: int | None = json.loads(executor.check_output(argv, _DRAIN_PYTHON_START_S))
+    return count
 
 
 def _send_one_request(url: str, deployment: Deployment, environment: Environment, deadline: float) -> str:

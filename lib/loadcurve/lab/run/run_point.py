@@ -250,8 +250,8 @@ def background_between(
     settings: StudyFile,
     deployment: Deployment,
     environment: Environment,
-    before: dict[str, dict],
-    after: dict[str, dict],
+    before: dict[str, dict[str, Any]],
+    after: dict[str, dict[str, Any]],
 ) -> dict[str, dict[str, Any]]:
     """Return the record of each machine between two samples of `sample`.
 

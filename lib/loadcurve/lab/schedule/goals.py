@@ -48,7 +48,8 @@ class SearchSection(Choice):
     @property
     def goal(self) -> Capacity | SaturatingSize:
         """Goal of the search."""
-        return self.chosen[1]
+        goal: Capacity | SaturatingSize = self.chosen[1]
+        return goal
 
     @property
     def kind(self) -> Literal["capacity", "saturating_size"]:

@@ -29,7 +29,7 @@ class Key:
 
     name: str  # As a study file writes it
     meaning: str  # Its description, as Markdown in one line
-    field: Field  # Its default
+    field: Field[Any]  # Its default
     hint: Any  # Its type, with annotations
 
     @property

@@ -19,6 +19,7 @@ from loadcurve.lab.tools.generators.generator import (
     BodyBytes,
     Connections,
     Load,
+    Mix,
     Number,
     Processes,
     Threads,
@@ -176,6 +177,16 @@ class LoadSection(Section):
     body_bytes: BodyBytes = 0
     """Length of each request's body, for ``POST`` and ``PUT``; 0 for none."""
 
+    body: str = ""
+    """Text of each request's body, instead of `body_bytes`."""
+
+    mix: Mix = field(default_factory=dict)
+    """Paths with their weights, such as ``{/: 3, /search?q=a: 1}``: several paths instead of one (wrk, wrk2, k6). Each
+    thread takes turns, so the shares are exact."""
+
+    script: str = ""
+    """Lua for wrk or wrk2, as in their SCRIPTING page: `request`, `init`, `response` and so on."""
+
     timeout_s: Annotated[float, Range(1, 86_400, unit="s", multiple_of=1)] = 4.0
     """Longest time to wait for a response."""
 
@@ -193,6 +204,11 @@ class LoadSection(Section):
         yield from (error for error in broken_by(lambda: self._of("http://127.0.0.1/")) if error.name not in known)
 
     @property
+    def text(self) -> str:
+        """Body of each request."""
+        return self.body or "x" * self.body_bytes
+
+    @property
     def seconds(self) -> float:
         """How long the load lasts; 0 where a number of requests ends it."""
         return self.duration_s if self.duration_s is not None else 0.0 if self.requests else _DEFAULT_S
@@ -201,17 +217,21 @@ class LoadSection(Section):
         """Return the load of all clients on a server's root, with one process of each counted."""
         return self._of(self.url_of(root), clients)
 
-    def url_of(self, root: str) -> str:
+    def url_of(self, root: str, path: str = "") -> str:
         """Return the URL of each request to a server; the root of one that already runs may itself have a path."""
-        base, more = urlsplit(root), urlsplit(f"http://server{self.path}")
-        if self.path == "/" and base.path:
+        base, more = urlsplit(root), urlsplit(f"http://server{path or self.path}")
+        if (path or self.path) == "/" and base.path:
             return root
         query = "&".join(filter(None, (base.query, more.query)))
         return base._replace(path=base.path.rstrip("/") + more.path, query=query).geturl()
 
     def _of(self, url: str, clients: int = 1) -> Load:
         own = {one.name: getattr(self, one.name) for one in fields(Load) if hasattr(self, one.name)}
-        load = Load(**own | {"url": url, "duration_s": self.seconds, "processes": self.processes * clients})
+        mix = {
+            urlsplit(self.url_of(url, path))._replace(scheme="", netloc="").geturl(): n for path, n in self.mix.items()
+        }
+        more = {"url": url, "duration_s": self.seconds, "processes": self.processes * clients, "mix": mix}
+        load = Load(**own | more)
         if self.tool in GENERATORS:
             GENERATORS[self.tool].check(load)
         return load

@@ -72,6 +72,7 @@ def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
     Raises LoadcurveError when together they break a rule.
     """
     document = _document(study, *(changes or _first(study)))
+    settings: StudyFile
     settings, faults = built(StudyFile, document)
     refuse(faults, Path(study.study) / "study.yml")
     return settings

@@ -45,7 +45,7 @@ def run_together(invocations: Iterable[Invocation], holding: int | None = None) 
     They keep the file descriptor `holding` open: the lock of the ledger, so that `clean` waits for the tools of a
     killed launcher.  Raises LabError when one of them fails, after the others have ended.
     """
-    started: list[tuple[Invocation, subprocess.Popen]] = []
+    started: list[tuple[Invocation, subprocess.Popen[str]]] = []
     failed, printed = [], []
     deadline = time.monotonic() + _LIMIT_S + 3  # `timeout` kills 2 s after its first signal
     try:
@@ -71,7 +71,7 @@ def run(argv: tuple[str, ...], text: str = "", holding: int | None = None) -> st
     return run_together([Invocation(argv, text)], holding)[0]
 
 
-def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
+def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(
             guarded(invocation.argv, _LIMIT_S),
@@ -87,7 +87,7 @@ def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
         raise LabError(f"{error.filename} is not installed (apt-get install util-linux coreutils)") from None
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         process.terminate()  # `timeout` forwards the signal
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -200,7 +200,7 @@ class HostSettings:
     # Settings of this host alone, their names among `SYSCTLS`, their values numbers.
     sysctls: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         raise_all(self._broken_rules())
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:

@@ -298,7 +298,7 @@ def _start_delay_lines(
             raise LabError(f"a delay line did not start: {printed.splitlines()[-1] if printed else 'it ended at once'}")
 
 
-def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
+def _stop(process: subprocess.Popen[bytes], kind: type[BaseException] | None, *_: object) -> None:
     """End a delay line; raise an error if it had ended before, unless another error is being raised."""
     if process.poll() is not None:
         pipe(process.stdout).close()

@@ -37,7 +37,7 @@ class Interface:
     # Addresses with the prefix length of the network; the first is the primary address of the host.
     addresses: tuple[str, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self.network, self.name)
         if not self.addresses:
             raise ValueRuleError("addresses", "at least one", self.addresses)
@@ -56,7 +56,7 @@ class Node:
     gateway: str = ""  # Default gateway; empty for none
     forwards: bool = False  # Whether the host forwards packets that are not addressed to it, as an L4 balancer does
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self.name)
         if self.role not in ROLES:
             raise ValueRuleError("role", f"one of {' '.join(ROLES)}", self.role)
@@ -76,7 +76,7 @@ class Topology:
     name: str  # Name of the topology, such as `client_server`
     nodes: tuple[Node, ...] = ()  # Hosts; empty for loopback
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for what, all_of_them in (
             ("names of hosts", ["net", *(node.name for node in self.nodes)]),  # `net` is the namespace of the bridges
             ("addresses", [a.partition("/")[0] for n in self.nodes for i in n.interfaces for a in i.addresses]),

@@ -77,7 +77,7 @@ def parse_url(url: str) -> Address:
     return Address(found["user"], found["host"] or found["ipv6"], port)
 
 
-def _is_host(found: re.Match) -> bool:
+def _is_host(found: re.Match[str]) -> bool:
     if found["host"]:
         return bool(_HOST.fullmatch(found["host"]))
     try:
@@ -211,7 +211,9 @@ _MAX_BYTES = 16 * 1024 * 1024
 class Connection:
     """A logged-in ssh connection to a host, created by `connected`."""
 
-    def __init__(self, url: str, control: Path, master: subprocess.Popen, words: IO[bytes], prefix: tuple[str, ...]):
+    def __init__(
+        self, url: str, control: Path, master: subprocess.Popen[bytes], words: IO[bytes], prefix: tuple[str, ...]
+    ):
         self.url = url  # URL of the host as written in the study
         self._control, self._master, self._words, self._prefix = control, master, words, prefix
         self._host = parse_url(url).host
@@ -289,7 +291,7 @@ class Connection:
             return text
 
     @contextlib.contextmanager
-    def talking(self, job: dict[str, Any], limit_s: float) -> Iterator[tuple[subprocess.Popen, Reader]]:
+    def talking(self, job: dict[str, Any], limit_s: float) -> Iterator[tuple[subprocess.Popen[bytes], Reader]]:
         """Start a job in a separate session, and read its output.
 
         Raises LabError when the job fails or is late, or the connection is lost; it quotes the last line of output.
@@ -305,7 +307,7 @@ class Connection:
             finally:
                 end(session)
 
-    def session(self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes]) -> subprocess.Popen:
+    def session(self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
         """Start a job in a separate session; its standard input stays open, and closing it asks the job to end."""
         argv = (
             *("setpriv", "--pdeathsig", "TERM", *self._prefix, "ssh", "-F", "none", "-T", "-S", str(self._control)),
@@ -382,7 +384,7 @@ def _sweep(folder: Path) -> None:
                 path.unlink()
 
 
-def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
+def end(session: subprocess.Popen[bytes], limit_s: float = 1.0) -> None:
     """Close a session's standard input, and end the local ssh client if the remote command does not end in time."""
     with contextlib.suppress(OSError):
         pipe(session.stdin).close()
@@ -415,7 +417,7 @@ def _speaking(connection: Connection) -> Iterator[None]:
         thread.join()
 
 
-def _send(session: subprocess.Popen, job: dict[str, Any]) -> None:
+def _send(session: subprocess.Popen[bytes], job: dict[str, Any]) -> None:
     code = _REMOTE_AGENT.encode("utf-8")
     with contextlib.suppress(BrokenPipeError):  # the session has ended: its exit code and output give the reason
         pipe(session.stdin).write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))

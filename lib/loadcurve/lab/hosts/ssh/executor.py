@@ -226,7 +226,8 @@ class RemoteExecutor:
     def processor_use(self) -> dict[str, Any]:
         """Return the processor time used on the host, see `background.sample`."""
         argv = ("python3", "-I", "-S", "-c", _BACKGROUND, self.path)
-        return json.loads(self.check_output(argv, _ASKING_S))
+        used: dict[str, Any] = json.loads(self.check_output(argv, _ASKING_S))
+        return used
 
     def fetch(self, without: Iterable[str]) -> None:
         """Copy all files that the commands wrote, except those below the folders `without`, to the run's folder.

@@ -9,6 +9,8 @@ input also ends when the launcher is killed or the network fails.
 The agent imports only the standard library and runs on Python 3.9 or newer.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import json
@@ -21,7 +23,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
+
+Job = dict[str, Any]  # of JSON
 
 # Time in s without output after which sar has finished printing.
 _QUIET_S = 0.5
@@ -31,7 +37,7 @@ _PART = 65536
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-def keep(job):
+def keep(job: Job) -> None:
     """Hold a folder and do each job that arrives, until standard input ends or is silent for `silence_s` seconds."""
     for number in _ENDING:
         signal.signal(number, _end)
@@ -53,7 +59,8 @@ def keep(job):
         _leave(base, lock)
 
 
-def _answer(job):
+def _answer(job: Job) -> None:
+    verbs: dict[str, Callable[[Job], Job | None]]
     verbs = {each.__name__: each for each in (begin, clock, put, remove, end_of, facts)}
     try:
         answer = verbs[job["verb"]](job) or {}
@@ -62,25 +69,25 @@ def _answer(job):
     _say(answer)
 
 
-def _end(number, _frame):
+def _end(number: int, _frame: object) -> None:
     for each in _ENDING:
         signal.signal(each, signal.SIG_IGN)  # ignore further signals while ending
     sys.exit(128 + number)
 
 
-def begin(job):
+def begin(job: Job) -> None:
     """Create the folder of a run."""
     Path(job["folder"]).mkdir(0o700)
 
 
-def clock(_):
+def clock(_: Job) -> Job:
     """Return the monotonic and the wall clock, in ns, from the fastest of several readings."""
     readings = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(5)]
     before, wall, after = min(readings, key=lambda each: each[2] - each[0])
     return {"ns": [(before + after) // 2, wall]}
 
 
-def put(job):
+def put(job: Job) -> None:
     """Create folders, then write files."""
     for name in job["folders"]:
         Path(job["folder"], name).mkdir(parents=True)
@@ -90,19 +97,20 @@ def put(job):
         path.write_text(text, "utf-8")
 
 
-def remove(job):
+def remove(job: Job) -> None:
     """Remove the folder of a run."""
     shutil.rmtree(job["folder"])
 
 
-def facts(job):
+def facts(job: Job) -> Job:
     """Return the result of the function `facts` in the given source."""
-    program = {"__name__": "facts"}
+    program: Job = {"__name__": "facts"}
     exec(job["program"], program)
-    return program["facts"]()
+    found: Job = program["facts"]()
+    return found
 
 
-def end_of(job):
+def end_of(job: Job) -> Job:
     """Return the exit code that `run` recorded, or None if it recorded none."""
     try:
         return {"code": int(Path(job["base"], "ends", str(job["number"])).read_text("ascii"))}
@@ -110,7 +118,7 @@ def end_of(job):
         return {}
 
 
-def send(job):
+def send(job: Job) -> None:
     """Print each file below a folder: a line with its name and size, then its bytes.  Symbolic links are skipped."""
     base, out = Path(job["folder"]), sys.stdout.buffer
     without = {base / name for name in job["without"]}
@@ -129,7 +137,7 @@ def send(job):
     _say({"name": "", "size": 0})
 
 
-def run(job):
+def run(job: Job) -> int:
     """Run a command in a session of its own, forward its output, and exit with its exit code.
 
     The exit code, negative for a signal, is also written to a file next to the run's folder, because ssh itself may
@@ -165,7 +173,7 @@ def run(job):
     return 255 if not kept else code if code >= 0 else 128 - code
 
 
-def _become(job, out, err):
+def _become(job: Job, out: int, err: int) -> NoReturn:
     """Replace this process by the command; if the command cannot start, exit with a shell's code for it."""
     try:
         os.setsid()
@@ -187,7 +195,7 @@ def _become(job, out, err):
         os._exit(127)
 
 
-def _copy(source, target):
+def _copy(source: int, target: int) -> None:
     """Copy from `source` to `target`; if `target` is closed, discard the rest so that the command can still end."""
     while True:
         part = os.read(source, _PART)
@@ -200,7 +208,7 @@ def _copy(source, target):
             target = os.open(os.devnull, os.O_WRONLY)
 
 
-def _ends_by_itself(ended, keeper, end_read):
+def _ends_by_itself(ended: int, keeper: int, end_read: int) -> bool:
     """Wait until the command ends or must be stopped; return whether it ended by itself."""
     watched = select.poll()
     for descriptor in (0, ended, keeper, end_read):
@@ -213,7 +221,7 @@ def _ends_by_itself(ended, keeper, end_read):
             return False
 
 
-def _stop(pid, ended, how, grace_s):
+def _stop(pid: int, ended: int, how: str, grace_s: float) -> None:
     """Ask a command to end, and give it time to print its last lines.
 
     `how` is TERM, or the name of a tool that prints its results on INT.  sar prints a newline in its handler of INT
@@ -236,7 +244,7 @@ def _stop(pid, ended, how, grace_s):
     select.select([ended], [], [], grace_s)
 
 
-def _kill_session(leader):
+def _kill_session(leader: int) -> None:
     """Kill the remaining processes of a command, such as the workers of a server."""
     for _ in range(100):
         left = [pid for pid, _, state in _session(leader) if state != "Z"]
@@ -248,8 +256,8 @@ def _kill_session(leader):
         time.sleep(0.005)
 
 
-def _session(leader):
-    """Yield the PID, name and state of each process of a session."""
+def _session(leader: int) -> list[tuple[int, str, str]]:
+    """Return the PID, name and state of each process of a session."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # the process has ended
@@ -260,13 +268,13 @@ def _session(leader):
     return found
 
 
-def _share(base):
+def _share(base: str) -> int:
     lock = os.open(base, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
 
 
-def _leave(base, lock):
+def _leave(base: str, lock: int) -> None:
     """Remove the keeper's folder unless another process holds its lock; the last holder removes it."""
     fcntl.flock(lock, fcntl.LOCK_UN)
     with contextlib.suppress(OSError):
@@ -274,15 +282,15 @@ def _leave(base, lock):
         shutil.rmtree(base, ignore_errors=True)
 
 
-def _say(answer):
+def _say(answer: Job) -> None:
     sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n")
     sys.stdout.buffer.flush()
 
 
-def main():
+def main() -> NoReturn:
     """Do one job; print an operating-system error as one line."""
     job = json.loads(sys.stdin.buffer.readline())
-    verbs = {each.__name__: each for each in (keep, send, run)}
+    verbs: dict[str, Callable[[Job], int | None]] = {each.__name__: each for each in (keep, send, run)}
     lock, code = None, 0
     try:
         lock = _share(job["base"]) if job["verb"] != "keep" else None

@@ -98,7 +98,7 @@ class NarrowMean:
     half_width_ratio: float = 0.02  # Requested half width of the interval relative to the mean, > 0: 0.02 for ± 2 %
     most_trials: int = 50  # Largest number of trials, >= 2; the search then ends with its current interval
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("load", "duration_s", "half_width_ratio"):
             if not 0 < getattr(self, name) < np.inf:
                 raise ValueRuleError(name, "> 0 and finite", getattr(self, name))

@@ -130,7 +130,7 @@ def _start(step: Start, host: Host, events: list[Event], stack: contextlib.ExitS
     events.append(Event(now(), f"{' '.join(step.argv)} started: {process.pid}"))
 
 
-def _end(process: subprocess.Popen, step: Start, events: list[Event]) -> None:
+def _end(process: subprocess.Popen[bytes], step: Start, events: list[Event]) -> None:
     if process.poll() is not None:
         raise LabError(f"{' '.join(step.argv)} ended during the fault with exit code {process.returncode}")
     process.terminate()  # its guard forwards the signal

@@ -22,6 +22,7 @@ Threads = Annotated[int, Range(1, 1024)]
 Processes = Annotated[int, Range(1, 1024)]
 Number = Annotated[int, Range(0, 10**12)]
 BodyBytes = Annotated[int, Range(0, 10**9)]
+Mix = Annotated[dict[str, int], Check(lambda name, mix: _check_mix(name, mix))]
 # Characters of a URL (RFC 3986) except the fragment, quotes, and what a shell or wrk's own Lua could interpret.
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[A-Za-z0-9._~:/?@!$&()*+,;=%-]*)?")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -51,6 +52,10 @@ class Load(Section):
     )
     method: str = "GET"  # Of each request
     body_bytes: BodyBytes = 0  # Length of each request's body; 0 for none
+    body: str = ""  # Text of each request's body, instead of its length
+    # Path → its share of the requests, instead of the path of `url`; empty for one path.
+    mix: Mix = field(default_factory=dict)
+    script: str = ""  # Lua of wrk and wrk2, before the laboratory's own
     # Longest wait for a response, in whole s.
     timeout_s: Annotated[float, Check(lambda name, value: _check_duration(name, value, 1.0))] = 4.0
     processes: Processes = 1  # Number of processes that start at one instant
@@ -59,6 +64,24 @@ class Load(Section):
     # Address to which the host of the URL resolved when the target was checked; empty if the host is an address.
     # Connections go there, without another lookup; requests still name the host.
     address: str = ""
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of the mix in an order that repeats, each as often as its weight and evenly spread.
+
+        Smooth weighted round robin, as nginx takes turns (ngx_http_upstream_get_peer).
+
+        Examples
+        --------
+        >>> Load("wrk", "http://127.0.0.1/", 1, duration_s=5, mix={"/a": 3, "/b": 1}).paths
+        ['/a', '/a', '/b', '/a']
+        """
+        total, now, order = sum(self.mix.values()), dict.fromkeys(self.mix, 0), []
+        for _ in range(total):
+            now = {path: value + self.mix[path] for path, value in now.items()}
+            order.append(max(now, key=lambda path: now[path]))
+            now[order[-1]] -= total
+        return order
 
     @property
     def endpoint(self) -> str:
@@ -157,6 +180,21 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ValueRuleError("headers", "of printable ASCII without spaces at the ends", value)
 
 
+# More would make the order of a mix long: 1 of 1000 requests is rare enough.
+_MOST_WEIGHTS = 1000
+
+
+def _check_mix(name: str, mix: Mapping[str, int]) -> None:
+    if not isinstance(mix, Mapping):
+        raise ValueRuleError(name, "paths with their weights", mix)
+    for path, weight in mix.items():
+        if not isinstance(weight, int) or isinstance(weight, bool) or weight < 1:
+            raise ValueRuleError(name, f"a whole number of at least 1 as weight of {path}", weight)
+        check_url(f"http://127.0.0.1{path}")
+    if sum(mix.values()) > _MOST_WEIGHTS:
+        raise ValueRuleError(name, f"weights of at most {_MOST_WEIGHTS} together", sum(mix.values()))
+
+
 # To open and close every connection, and to write the report, on a busy machine.
 _OVERHEAD_S = 6.0
 # The length of a run that a number of requests ends is unknown: allow one second per response on each connection, and
@@ -208,6 +246,8 @@ class Generator:
     reconnects: bool = True  # Whether it can open a connection for each request
     logs_requests: bool = False  # Whether it can write a line for each request (`Load.each_request`)
     times_from_due: bool = True  # Whether response times at a rate can count from when a request was due
+    mixes: bool = False  # Whether it can request several paths
+    runs_lua: bool = False  # Whether it runs a script of the study
     max_requests: int = 0  # It ends after so many requests although its duration is not over; 0 for no such limit
 
     @property
@@ -257,8 +297,15 @@ class Generator:
             yield ValueRuleError("rate_rps", f"{needed} in {tool}", load.rate_rps)
         if load.method not in self.methods:
             yield ValueRuleError("method", f"one of {', '.join(self.methods)} for {tool}", load.method)
-        elif (load.method in ("POST", "PUT")) != (load.body_bytes > 0):
-            yield ValueRuleError("body_bytes", "over 0 for POST and PUT, 0 otherwise", load.body_bytes)
+        elif (load.method in ("POST", "PUT")) != (load.body_bytes > 0 or load.body != ""):
+            yield ValueRuleError("body_bytes", "over 0 for POST and PUT without `body`, 0 otherwise", load.body_bytes)
+        elif load.body_bytes and load.body:
+            yield ValueRuleError("body_bytes", "0 beside a `body`", load.body_bytes)
+        for name, can in (("mix", self.mixes), ("script", self.runs_lua)):
+            if getattr(load, name) and not can:
+                yield ValueRuleError(name, f"left out: {tool} has no such option", getattr(load, name))
+        if load.mix and load.script:
+            yield ValueRuleError("mix", "left out beside a script, which chooses the requests", dict(load.mix))
         if load.threads > 1 and not self.has_threads:
             yield ValueRuleError("threads", f"1: {tool} has no more", load.threads)
         elif load.processes == 1 and self.even_connections and (remainder := load.connections % load.used_threads):
@@ -282,7 +329,7 @@ def limit_s(load: Load) -> float:
 
 def body_file(load: Load, stem: str) -> dict[str, str]:
     """Name and text of the file with a request's body; empty without a body."""
-    return {f"{stem}.{load.tool}.body.txt": "x" * load.body_bytes} if load.body_bytes else {}
+    return {f"{stem}.{load.tool}.body.txt": load.body or "x" * load.body_bytes} if load.body or load.body_bytes else {}
 
 
 def header_options(load: Load, host: tuple[str, str] = ("-H", "Host: ")) -> list[str]:
@@ -340,4 +387,4 @@ def start_delay_s(report: str) -> float:
     0.0002
     """
     noted = json.loads(report)
-    return (noted["begun_ns"] - noted["instant_ns"]) / 1e9
+    return float(noted["begun_ns"] - noted["instant_ns"]) / 1e9

@@ -2,7 +2,8 @@
 
 import json
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.tools.generators.generator import (
@@ -119,14 +120,16 @@ HEY = Generator(
 _K6_STATISTICS = ["avg", "min", "med", "max", "p(75)", "p(90)", "p(95)", "p(99)", "p(99.9)"]
 _K6_SCRIPT = """\
 // The load of one k6 process: each of its virtual users has one connection.
+import exec from "k6/execution";
 import http from "k6/http";
 
 export const options = {options};
 const body = {body};
 const params = {params};
+const urls = {urls};
 
 export default function () {{
-  http.request({method}, {url}, body, params);
+  http.request({method}, urls[exec.scenario.iterationInTest % urls.length], body, params);
 }}
 """
 
@@ -144,15 +147,15 @@ def _k6(load: Load, stem: str) -> CommandLine:
     }
     text = _K6_SCRIPT.format(
         options=json.dumps(options, indent=2),
-        body=f'"x".repeat({load.body_bytes})' if load.body_bytes else "null",
+        body=json.dumps(load.body) if load.body else f'"x".repeat({load.body_bytes})' if load.body_bytes else "null",
         params=json.dumps({"headers": dict(load.headers), "timeout": milliseconds(load.timeout_s)}),
         method=json.dumps(load.method),
-        url=json.dumps(load.url),
+        urls=json.dumps([urljoin(load.url, path) for path in load.paths] or [load.url]),
     )
     return CommandLine(("k6", "run", "--no-color", "--no-usage-report", "--address=", script), {script: text})
 
 
-def _k6_scenario(load: Load) -> dict:
+def _k6_scenario(load: Load) -> dict[str, Any]:
     users = load.connections
     stop = {"gracefulStop": milliseconds(load.timeout_s)}
     duration = milliseconds(load.duration_s)
@@ -176,6 +179,7 @@ K6 = Generator(
     duration_unit_s=0.001,
     has_threads=False,  # it has a thread for each processor that it may use
     times_from_due=False,
+    mixes=True,
 )
 
 
@@ -238,16 +242,44 @@ function wrk.resolve(_, service) resolve("{address}", service) end
 _WRK_METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS")
 
 
+_WRK_REQUEST = """\
+-- The request of this load.
+wrk.method = "{method}"
+wrk.body = {body}
+"""
+_WRK_MIX = """
+-- The requests of the mix, in their order.
+local requests, number = {{}}, 0
+function init()
+   for i, path in ipairs {{ {paths} }} do requests[i] = wrk.format(nil, path) end
+end
+function request()
+   number = number % #requests + 1
+   return requests[number]
+end
+"""
+
+
 def _wrk(load: Load, stem: str) -> CommandLine:
     script, report = f"{stem}.wrk.lua", f"{stem}.wrk.json"
-    body = (load.method, str(load.body_bytes)) if load.method != "GET" else ()
-    argv = ("wrk", *_wrk_options(load), "-s", script, load.url, "--", report, str(load.connections), *body)
-    return CommandLine(argv, {script: _REPORTER + _wrk_pin(load)}, {"json": report})
+    argv = ("wrk", *_wrk_options(load), "-s", script, load.url, "--", report, str(load.connections))
+    return CommandLine(argv, {script: _wrk_script(load) + _REPORTER}, {"json": report})
 
 
-def _wrk_pin(load: Load) -> str:
-    """Text for a script of wrk or wrk2: connect to the checked address, and name the host of the URL."""
-    return _WRK_PIN.format(address=load.address) if load.address else ""
+def _wrk_script(load: Load) -> str:
+    """Lua of wrk or wrk2 for what their options do not say; empty if there is nothing."""
+    body = _lua(load.body) if load.body else f'string.rep("x", {load.body_bytes})'
+    request = _WRK_REQUEST.format(method=load.method, body=body) if load.method != "GET" else ""
+    mix = _WRK_MIX.format(paths=", ".join(map(_lua, load.paths))) if load.mix else ""
+    # Connect to the checked address, and name the host of the URL.
+    pin = _WRK_PIN.format(address=load.address) if load.address else ""
+    return "".join((request, mix, load.script and f"{load.script.rstrip()}\n", pin))
+
+
+def _lua(text: str) -> str:
+    """Return a text as a literal of Lua."""
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03d}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
 
 
 def _wrk_options(load: Load) -> tuple[str, ...]:
@@ -267,21 +299,15 @@ WRK = Generator(
     bounds=("duration_s",),
     methods=_WRK_METHODS,
     even_connections=True,  # src/wrk.c: t->connections = cfg.connections / cfg.threads
+    mixes=True,
+    runs_lua=True,
 )
-
-
-_WRK2_REQUEST = """\
--- The request of this load, for wrk2.
-wrk.method = "{method}"
-wrk.body = string.rep("x", {body_bytes})
-"""
 
 
 def _wrk2(load: Load, stem: str) -> CommandLine:
     """Command of wrk2: ``-R`` is the rate of all its connections together."""
     script = f"{stem}.wrk2.lua"
-    request = "" if load.method == "GET" else _WRK2_REQUEST.format(method=load.method, body_bytes=load.body_bytes)
-    files = {script: text} if (text := request + _wrk_pin(load)) else {}
+    files = {script: text} if (text := _wrk_script(load)) else {}
     return CommandLine(
         ("wrk2", f"-R{load.rate_rps}", *_wrk_options(load), *(("-s", script) if files else ()), load.url), files
     )
@@ -296,4 +322,6 @@ WRK2 = Generator(
     loop="open",
     methods=_WRK_METHODS,
     even_connections=True,
+    mixes=True,
+    runs_lua=True,
 )

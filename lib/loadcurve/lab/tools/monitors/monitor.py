@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.tools.servers.settings import Endpoint
@@ -146,7 +147,7 @@ def _sampler(monitors: list[Monitor], host: str, python: str) -> Watcher:
     )
 
 
-def _series(monitor: Monitor, host: str) -> dict:
+def _series(monitor: Monitor, host: str) -> dict[str, Any]:
     series = {"file": monitor.file(host), "interval_s": monitor.interval_s}
     if monitor.page is not None:
         endpoint, path = monitor.page

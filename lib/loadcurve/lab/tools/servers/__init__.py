@@ -4,7 +4,7 @@ A `Response` says what a server responds with; each server's own settings say ho
 constants of class `Server`, which a study can name.
 """
 
-from loadcurve.lab.tools.servers import haproxy, nginx, php, web
+from loadcurve.lab.tools.servers import command, haproxy, nginx, php, web
 from loadcurve.lab.tools.servers.haproxy import HaproxyProcess, HaproxySection, haproxy_service
 from loadcurve.lab.tools.servers.nginx import LAYOUTS, Layout, Nginx, Process, Serving, layout_services, nginx_service
 from loadcurve.lab.tools.servers.php import (
@@ -24,6 +24,7 @@ from loadcurve.lab.tools.servers.web import WebSection, WebServer, apache_servic
 _LIST = (
     web.APACHE,
     web.CADDY,
+    command.COMMAND,
     haproxy.HAPROXY,
     web.LIGHTTPD,
     nginx.NGINX,

@@ -178,20 +178,22 @@ def caddy_service(server: WebServer) -> Service:
     return server.service("caddy", argv, {f"{server.name}.json": configuration}, env=env)
 
 
-def _caddy_configuration(server: WebServer) -> dict:
+def _caddy_configuration(server: WebServer) -> dict[str, Any]:
     """Return caddy's configuration in its own JSON form."""
     settings = server.settings
-    handlers: list[dict] = [{"handler": "file_server", "root": f"{server.name}.www", "index_names": [server.index]}]
+    handlers: list[dict[str, Any]] = [
+        {"handler": "file_server", "root": f"{server.name}.www", "index_names": [server.index]}
+    ]
     if settings.gzip:
         # By itself it compresses texts only.
         every = {"headers": {"Content-Type": ["*"]}}
         handlers.insert(0, {"handler": "encode", "encodings": {"gzip": {}}, "match": every})
-    site: dict = {
+    site: dict[str, Any] = {
         "listen": [str(server.listen)],
         "automatic_https": {"disable": True},
         "routes": [{"handle": handlers}],
     }
-    logs: dict = {"default": {"level": "WARN"}}
+    logs: dict[str, Any] = {"default": {"level": "WARN"}}
     if settings.access_log:
         site["logs"] = {}
         file = {"output": "file", "filename": f"{server.name}.access.log", "roll": False}
