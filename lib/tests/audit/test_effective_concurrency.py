@@ -154,6 +154,19 @@ def test_what_the_numbers_of_a_tool_mean(tool, connections, rate, mean, others, 
     assert bool(found["advice"]) == (severity != "ok")
 
 
+def test_each_generator_of_a_run_has_its_own_last_digit():
+    """As recorded of two ab: one printed its mean in whole milliseconds, the mean of the other was computed."""
+    runs = pd.DataFrame(
+        {
+            "run_id": "D-r1", "generator": [0, 1], "tool": "ab", "connections": 32, "threads": 1,
+            "throughput_rps": [7079.06, 6913.21], "latency_mean_s": [0.004, 0.004629],
+        }
+    )  # fmt: skip
+    found = RULE.audit({"runs": tables.check("runs", runs)})
+    assert found["severity"].tolist() == ["ok", "ok"]
+    assert "Within the printed digits" in found["evidence"].iloc[0]
+
+
 @pytest.mark.parametrize(
     ("ratio", "severity"),
     [(0, "unchecked"), (0.49, "error"), (0.51, "warning"), (0.89, "warning"), (0.91, "ok"), (1, "ok"), (1.09, "ok"),

@@ -68,13 +68,16 @@ from loadcurve.units import fill_text
 
 def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: X · R against the connections requested, both in connections."""
-    measured = _measured(tables)
-    for run, key in rows_of(tables):
+    measured, runs = _measured(tables), tables["runs"]
+    holds = (runs["target_rate_rps"] > 0).fillna(False) | runs["tool"].isin(HOLD_A_RATE)
+    known = pd.DataFrame({"half_digit_s": half_digit(runs, "latency_mean_s"), "holds_a_rate": holds.to_numpy()})
+    known["may_be_corrected"] = runs["latency_corrected"].fillna(True).to_numpy()
+    for (run, key), own in zip(rows_of(tables), known.to_dict("records"), strict=True):
         requested = float(run.connections)
         if reason := _why_unchecked(run):
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", _RECORD, expected=requested)
             continue
-        facts = facts_of(run, {name: values[key] for name, values in measured.items() if key in values})
+        facts = facts_of(run, own | {name: values[key] for name, values in measured.items() if key in values})
         severity, text, advice = _judge(facts, limits["factor"])
         yield Finding(run, severity, text, advice, facts.in_flight, requested)
 
@@ -100,14 +103,7 @@ def _measured(tables: Tables) -> dict[str, dict[str, Any]]:
     counted = sockets.groupby("key")["established"].max().dropna() if len(sockets) else pd.Series(dtype=float)
     settings = of_generator(tables.get("settings"), runs)
     files = setting_of(settings, "Max open files", "generator")
-    holds = (runs["target_rate_rps"] > 0).fillna(False) | runs["tool"].isin(HOLD_A_RATE)
-    by_run = {
-        "half_digit_s": half_digit(runs, "latency_mean_s"),
-        "holds_a_rate": holds,
-        "may_be_corrected": runs["latency_corrected"].fillna(True),
-    }
     return {
-        **{name: dict(zip(key_of(runs), values, strict=True)) for name, values in by_run.items()},
         "busy": busy.astype(float).to_dict(),
         "established": counted.astype(float).to_dict(),
         "open_files": pd.to_numeric(files, errors="coerce").dropna().astype(float).to_dict(),
