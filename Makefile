@@ -167,7 +167,7 @@ build/lab-test.stamp: | build/lab-tools.stamp
 
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
-	$(PYTHON) -m venv .venv
+	.venv/bin/python -c 'import ssl' 2>/dev/null || $(PYTHON) -m venv --clear .venv  # another Python over one would break it
 	@sh lib/install.sh $(BIN)/python $< lib
 	@touch $@
 

@@ -226,10 +226,10 @@ def judge_experiments(
     Examples
     --------
     >>> row = dict.fromkeys("at_most neutral scope differs instead despite because settles".split(), "")
-    >>> row |= {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "delays", "figure": "a",
+    >>> row |= {"experiment": "Test 1", "title": "One connection", "claims": "rate", "study": "out", "figure": "a",
     ...     "measured": "rate_rps", "at_least": "98", "evidence": "{rate_rps} at {response_s}."}
     >>> quantities = {"rate_rps": 99.0, "response_s": 0.01}
-    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, quantities, "one_connection_{study}")
+    >>> judged = judge_experiments(pd.DataFrame([row]), {"rate": "agrees"}, quantities, "scale_{study}")
     >>> judged[["published", "rerun", "evidence"]].loc[0].tolist()
     ['agrees', 'agrees', '99.0 requests/s at 10.0 ms.']
     """

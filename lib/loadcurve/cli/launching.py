@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -144,15 +142,11 @@ def test(
 
 def _install(study: "Study") -> None:
     """Install what a study needs by the script of the checkout, which starts no service."""
-    from loadcurve.lab import list_obstacles, packages_of
+    from loadcurve.lab import install, list_obstacles, packages_of
 
-    if packages := packages_of(list_obstacles(study)):
-        script = paths.root() / "lib" / "system.sh"
-        done = subprocess.run(
-            ["sh", str(script), "install", "packages", *packages], env={**os.environ, "SYSTEM": "yes"}
-        )
-        if done.returncode:
-            raise typer.Exit(done.returncode)
+    packages = packages_of(list_obstacles(study))
+    if packages and (code := install(packages, paths.root() / "lib" / "system.sh")):
+        raise typer.Exit(code)
 
 
 def _print_plan(study: "Study", public: bool) -> None:

@@ -15,7 +15,7 @@ outer time limit.  Each folder imports only from those above it in this list::
 
 from loadcurve.lab.run.dry_run import describe, describe_obstacles
 from loadcurve.lab.run.launch import Measurement, launch, measure_here
-from loadcurve.lab.run.obstacles import list_obstacles, packages_of
+from loadcurve.lab.run.obstacles import install, list_obstacles, packages_of
 from loadcurve.lab.schedule.feedback import Feedback, Measured
 from loadcurve.lab.study_file import read_checked
 
@@ -25,6 +25,7 @@ __all__ = [
     "Measurement",
     "describe",
     "describe_obstacles",
+    "install",
     "launch",
     "list_obstacles",
     "measure_here",

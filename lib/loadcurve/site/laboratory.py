@@ -80,7 +80,7 @@ def designs_markdown(link: Callable[[str], str]) -> str:
         follows = f"{_followed(file.read_text('utf-8'), link)}{takes}."
         row = f"| <code>{literal(study.study)}</code> | {literal(study.question)}<br>{follows} |"
         tables[study.fault_on_purpose].append(row)
-    return "\n".join([*tables[False], *tables[True]])
+    return "\n".join(line for rows in tables.values() if rows[-1] != head[-1] for line in rows)
 
 
 def _followed(design: str, link: Callable[[str], str]) -> str:

@@ -17,7 +17,7 @@ def values(shown, *columns):
 def test_a_table_with_times_is_a_timeline_of_the_rows_that_are_asked_for():
     shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "all"}, limit="stolen-processors.warning")
     shown = summarise_shown(shows, {"cpu": CPU})
-    assert values(shown, "axis", "x", "value", "limit") == [["time", 1.0, 0.2, 0.01], ["time", 2.0, 0.4, 0.01]]
+    assert values(shown, "axis", "x", "value", "limit") == [["time", 1.0, 0.2, 0.02], ["time", 2.0, 0.4, 0.02]]
     assert set(shown["panel"]) == {"CPU steal [ratio]"}
 
 

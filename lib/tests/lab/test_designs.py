@@ -97,7 +97,7 @@ def test_the_examples_of_the_guide_are_right(root, tmp_path):
     assert len(parts) >= 4
     for part in parts:
         file.write_text(part, "utf-8")
-        check_study(replace(study, variants={"only": {}}, factors={}, **read_yaml(file).values))
+        check_study(replace(study, **{"variants": {"only": {}}, "factors": {}} | read_yaml(file).values))
 
 
 @pytest.mark.real

@@ -173,7 +173,7 @@ def test_what_is_sent_to_hosts_runs_on_old_pythons_without_packages(program):
         if isinstance(node, ast.Import):
             assert all(alias.name in sys.stdlib_module_names for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0 and node.module in sys.stdlib_module_names
+            assert node.level == 0 and node.module.partition(".")[0] in sys.stdlib_module_names
 
 
 def test_the_machine_tells_a_host_s_facts_as_its_own():

@@ -99,7 +99,7 @@ PLACES = [
 ]  # fmt: skip
 
 # What k6's script quotes as JSON does.
-QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"(?=.*(?:, body, params\);|"timeout": "[0-9]+ms"\};)$)')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"(?=.*(?:\];|, body, params\);|"timeout": "[0-9]+ms"\};)$)')
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 
 

@@ -143,7 +143,8 @@ def test_each_name_that_a_study_may_use_is_there_with_a_sentence(kind):
 
 def test_each_design_stands_in_the_guide(root):
     said = html.unescape(designs_markdown(lambda target: f"../{target}"))
-    names = sorted(one.name for one in paths.designs().iterdir())
+    studies = {one.name: read_checked(one) for one in paths.designs().iterdir()}
+    names = sorted(studies, key=lambda name: (studies[name].fault_on_purpose, name))
     assert re.findall(r"^\| <code>(\w+)</code> \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == names
     for page in re.findall(r'href="\.\./(.+?)\.html"', said):
         assert (root / "handbook" / f"{page}.md").is_file()

@@ -157,6 +157,8 @@ _FAULTY = (
 def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:
     """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
 
+    What a study ignores with a reason does not count, and an error of other processes is true wherever it is recorded.
+
     The columns are ``data runs errors runs_with_warning rules``.
     """
     clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
@@ -167,7 +169,9 @@ def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | Non
             found: Tables = read_tables(Path(path).name)
         else:
             found = (read_recorded(Path(path).name, atlas) if path in clean else read(paths.root() / path)).tables
-        findings = audit(found, AuditSettings())
+        settings = study_settings(read_study(paths.root() / path), all_rules()) if path in studies else AuditSettings()
+        findings = audit(found, settings)
+        findings = findings[findings["rule"] != "other-processes"]
         warned = findings[findings["severity"] == "warning"]
         rows.append(
             {

@@ -3,9 +3,11 @@
 import os
 import platform
 import random
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 import pandas as pd
 
@@ -79,6 +81,12 @@ def packages_of(obstacles: pd.DataFrame) -> list[str]:
     """
     install = [text.removeprefix(_INSTALL) for text in obstacles["remedy"] if text.startswith(_INSTALL)]
     return sorted({package for text in install for package in text.split()})
+
+
+def install(packages: list[str], script: Path) -> int:
+    """Install packages of Debian by the script of a checkout, which starts no service; return its exit code."""
+    argv = ["sh", str(script), "install", "packages", *packages]
+    return subprocess.run(argv, env={**os.environ, "SYSTEM": "yes"}, check=False).returncode
 
 
 def deployments(
