@@ -84,7 +84,13 @@ def packages_of(obstacles: pd.DataFrame) -> list[str]:
 
 
 def install(packages: list[str], script: Path) -> int:
-    """Install packages of Debian by the script of a checkout, which starts no service; return its exit code."""
+    """Install packages of Debian by the script of a checkout, which starts no service; return its exit code.
+
+    Examples
+    --------
+    >>> install(["nghttp2-client"], Path("lib/system.sh"))  # doctest: +SKIP
+    0
+    """
     argv = ["sh", str(script), "install", "packages", *packages]
     return subprocess.run(argv, env={**os.environ, "SYSTEM": "yes"}, check=False).returncode
 
