@@ -95,6 +95,8 @@ HEADERS = [
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 10, "processes": 3}, "requests"),
         ("ab", {"mix": {"/": 1}}, "mix"),
         ("wrk", {"mix": {"/a": 0}}, "mix"),
+        ("k6", {"mix": {"//other.example/": 1}}, "mix"),
+        ("wrk", {"mix": {".other.example/": 1}}, "mix"),
         ("wrk", {"mix": {"/a": 999, "/b": 2}}, "mix"),
         ("wrk", {"mix": {'/"': 1}}, "url"),
         ("wrk", {"mix": {"/": 1}, "script": "x = 1"}, "mix"),

@@ -174,6 +174,7 @@ def test_a_mix_requests_each_path_by_its_weight(tool, server, tmp_path):
 def test_a_script_of_the_study_runs_beside_the_reporter(server, tmp_path):
     url, logged = server
     script = """
+    function setup(thread) thread.addr = wrk.lookup("127.0.0.1", "1")[1] end
     local number = 0
     function request() number = number + 1; return wrk.format("GET", "/" .. number % 3) end
     function done(summary) io.write("own done: ", summary.requests, "\\n") end

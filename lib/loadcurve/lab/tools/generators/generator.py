@@ -190,6 +190,8 @@ def _check_mix(name: str, mix: Mapping[str, int]) -> None:
     for path, weight in mix.items():
         if not isinstance(weight, int) or isinstance(weight, bool) or weight < 1:
             raise ValueRuleError(name, f"a whole number of at least 1 as weight of {path}", weight)
+        if not path.startswith("/") or path.startswith("//"):  # the latter could name another host
+            raise ValueRuleError(name, "paths that begin with one /", path)
         check_url(f"http://127.0.0.1{path}")
     if sum(mix.values()) > _MOST_WEIGHTS:
         raise ValueRuleError(name, f"weights of at most {_MOST_WEIGHTS} together", sum(mix.values()))

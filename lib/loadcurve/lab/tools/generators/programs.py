@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.tools.generators.generator import (
@@ -136,7 +136,7 @@ export default function () {{
 
 def _k6(load: Load, stem: str) -> CommandLine:
     """Command of k6 and its script; it follows no redirect, opens no port, and reports nothing to its makers."""
-    script = f"{stem}.k6.js"
+    script, root = f"{stem}.k6.js", urlsplit(load.url)._replace(path="", query="").geturl()
     options = {
         "scenarios": {"load": _k6_scenario(load)},
         "summaryTrendStats": _K6_STATISTICS,
@@ -150,7 +150,7 @@ def _k6(load: Load, stem: str) -> CommandLine:
         body=json.dumps(load.body) if load.body else f'"x".repeat({load.body_bytes})' if load.body_bytes else "null",
         params=json.dumps({"headers": dict(load.headers), "timeout": milliseconds(load.timeout_s)}),
         method=json.dumps(load.method),
-        urls=json.dumps([urljoin(load.url, path) for path in load.paths] or [load.url]),
+        urls=json.dumps([f"{root}{path}" for path in load.paths] or [load.url]),
     )
     return CommandLine(("k6", "run", "--no-color", "--no-usage-report", "--address=", script), {script: text})
 

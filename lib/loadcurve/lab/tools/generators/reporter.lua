@@ -25,7 +25,9 @@ end
 local threads, own_setup, own_done = {}, setup, done
 function setup(thread)
    table.insert(threads, thread)
+   local checked = thread.addr
    if own_setup then own_setup(thread) end
+   thread.addr = checked  -- load goes to the target that was checked, whatever the script says
 end
 
 local prepare = wrk.init
