@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from loadcurve import analyse, models
+from loadcurve import analyse, models, plots
 from loadcurve.analysis import parse_objective
 from loadcurve.analysis.levels import add_quantiles
+from loadcurve.analysis.sentences import throughput_key
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import text_report
 from loadcurve.report.figures import Figures
@@ -133,6 +134,29 @@ def test_a_full_generator_makes_a_rate_a_lower_bound(scaling):
         text = " ".join(str(said).split())
         assert f"Highest throughput: {words}" in text and "generator busy" in text
         assert ("at least" in said.answer) == bool(words)
+        (curve,) = said.curves
+        assert ("triangles: the load generator is full" in throughput_key(curve)) == bool(words)
+        (_, full) = plots.plot_curve_throughput(curve).lines[-2:]
+        assert len(full.get_xdata()) == (len(curve.levels) if words else 0)
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ((50, 99, 100, 100), "from children=4 on, the intervals overlap"),
+        ((50, 70, 90, 100), ""),
+        ((50, 100, 99, 50), ""),
+    ],
+)
+def test_an_optimum_of_a_number_says_from_where_on_the_rates_are_alike(rates, said):
+    """Intervals of three runs that scatter by 1 requests/s are some 5 wide; a rate that falls again has no start."""
+    rows = [
+        {"run_id": f"n{n}-r{k}", "variant": f"children={n}", "connections": 80, "throughput_rps": rate + k}
+        for n, rate in zip((2, 4, 8, 16), rates, strict=True)
+        for k in range(3)
+    ]
+    answer = analyse({"runs": pd.DataFrame(rows)}).answer
+    assert (said in answer) if said else ("overlap" not in answer), answer
 
 
 def test_a_busy_processor_is_named(scaling):

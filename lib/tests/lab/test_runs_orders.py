@@ -14,7 +14,9 @@ from events import HANG_S
 from launched_runs import check_whole, launched, left_behind, read_folder, short_study
 
 from loadcurve.lab import list_obstacles
+from loadcurve.lab.run import launch as launching
 from loadcurve.launching import launch
+from loadcurve.study.manifest import read_replaced
 from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
@@ -31,6 +33,20 @@ def levels(made):
     begun = [min(c.started_at for c in run.commands) for run in ordered]
     assert begun == sorted(begun), "they ran in this order"
     return [(run.factors["variant"], *run.factors["levels"].values(), run.factors["repeat"]) for run in ordered]
+
+
+def test_finished_runs_that_were_disturbed_are_measured_again_on_request(tmp_path, monkeypatch):
+    sections = {"load": BRIEF, "factors": {"connections": (1, 2)}}
+    first = launched(tmp_path / "s", **sections)
+    monkeypatch.setattr(launching, "disturbance", lambda recorded: "others" if recorded == disturbed else "")
+    again, other = sorted(first.runs)
+    disturbed = first.runs[again].background
+    for _ in range(2):  # the second time nothing is left to do
+        launch(short_study("s", **sections), tmp_path / "s", again=True)
+        second = read_folder(tmp_path / "s")
+        check_whole(second)
+        assert second.runs[other].seal == first.runs[other].seal and second.runs[again].seal != first.runs[again].seal
+        assert [(one["run_id"], one["why"]) for one in read_replaced(tmp_path / "s")] == [(again, "others")]
 
 
 def test_a_grid_in_seeded_blocks(tmp_path):
