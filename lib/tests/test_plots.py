@@ -411,11 +411,6 @@ FIGURES = {
          "strokes cpu": [approx([[1, 0.009], [4, 0.012], [16, 0.040]])],
          "strokes delay": [approx([[1, 0.1], [4, 0.1], [16, 0.11]])], "labels": {"cpu": "cpu", "delay": "delay"}},
     ),
-    "latency_heatmap": Figure(
-        rows("column lower_s upper_s share_ratio", ("1", 0.001, 0.002, 0.75), ("1", 0.002, 0.004, 0.25),
-             ("8", 0.001, 0.002, 1.0)),
-        {"xticks": ["1", "8"]},
-    ),
     "law_by_delay": Figure(
         rows("delay_s law measured_ratio", (0.001, "X · R", 1), (0.01, "X · R", 1.01), (0.01, "delay", 0.9)),
         {"xscale": "log", "ytick 0.97": "97%", "points 0": [(0.001, 1), (0.01, 1.01)], "named": ["X · R", "delay"]},
@@ -831,12 +826,6 @@ def test_percentiles():
     same = percentiles()[0].assign(latency_s=[0.001, 0.002, 0.01] * 2)  # two lines that end at one point
     below, above = (text.get_position()[1] for text in plot("percentiles", same).texts)
     assert above - below >= 10  # points, the size of the text
-
-
-def test_latency_heatmap():
-    (cells,) = draw("latency_heatmap").collections
-    assert cells.get_facecolors()[:, 3].argsort().tolist() == [1, 0, 2]  # the larger the share, the darker
-    assert cells.get_paths()[1].get_extents().intervaly.tolist() == pytest.approx([0.002, 0.004])
 
 
 def test_fault_of_counts_has_bars_beside_those_of_the_clean_run():

@@ -9,7 +9,7 @@
 | `levels`    | quantiles and errors of each run, the table of levels, curves and loads by what was measured |
 | `reruns`    | what a rerun of a published experiment shows, run by run |
 | `timeline`  | samples of all monitors on one clock |
-| `open_loop` | an open loop beside a closed loop of the same server; response times in classes |
+| `open_loop` | an open loop beside a closed loop of the same server |
 | `objective` | objectives as people write them: ``p99=200ms``; gates, limits on a ratio |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another: which loads, their ratio, as a table and as text |
@@ -30,7 +30,6 @@ from loadcurve.analysis.objective import Gate, check_measured, parse_gate, parse
 from loadcurve.analysis.open_loop import (
     find_closed_capacity,
     split_loops,
-    summarise_heatmap,
     summarise_overload,
     summarise_rates,
 )
@@ -63,7 +62,6 @@ __all__ = [
     "parse_objective",
     "parse_objectives",
     "split_loops",
-    "summarise_heatmap",
     "summarise_overload",
     "summarise_processors",
     "summarise_rates",

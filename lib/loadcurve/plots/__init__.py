@@ -31,7 +31,7 @@ from loadcurve.plots.fits import (
     plot_laws,
     plot_residuals,
 )
-from loadcurve.plots.latency import plot_latency_heatmap, plot_percentiles, plot_rates
+from loadcurve.plots.latency import plot_percentiles, plot_rates
 from loadcurve.plots.network import (
     plot_bound_gaps,
     plot_busy_by_threads,
@@ -98,7 +98,6 @@ __all__ = [
     "plot_intervals",
     "plot_knees",
     "plot_latency_by_connections",
-    "plot_latency_heatmap",
     "plot_law_by_delay",
     "plot_laws",
     "plot_network_latency",

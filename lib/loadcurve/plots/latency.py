@@ -1,20 +1,16 @@
-"""Plots of response times: percentiles up to the far tail, a heat map over the load, and open beside closed loop."""
+"""Plots of response times: percentiles up to the far tail, and open beside closed loop."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from loadcurve.analysis.cells import connections_words
 from loadcurve.analysis.open_loop import QUANTILES
 from loadcurve.models.capacity import overload_latency_s
-from loadcurve.plots._axes import axes_or_new, log_seconds_axis, name_ends, seconds_axis, write
+from loadcurve.plots._axes import axes_or_new, log_seconds_axis, name_ends, write
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
-
-_LEAST_ALPHA = 0.12  # of the faintest cell, which must be seen
 
 
 def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -49,38 +45,6 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.xaxis.set_minor_locator(NullLocator())
     log_seconds_axis(ax, "Response time")
     ax.set_xlabel("Percentile of responses")
-    return ax
-
-
-def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Plot the share of responses in each class of response time, a column for each load: the darker, the more.
-
-    `cells`: ``column`` (such as a number of connections, in the order in which it is drawn), ``lower_s upper_s``
-    (ends of a class, above 0) and ``share_ratio`` of the column's responses.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"column": ["1", "8"], "lower_s": 0.001, "upper_s": 0.002, "share_ratio": [1.0, 0.5]})
-    >>> [label.get_text() for label in plot_latency_heatmap(cells).get_xticklabels()]
-    ['1', '8']
-    """
-    ax = axes_or_new(ax, cells=cells)
-    names = list(cells["column"].unique())
-    places = cells["column"].map({name: place for place, name in enumerate(names)}).to_numpy()
-    low, high = cells["lower_s"].to_numpy(), cells["upper_s"].to_numpy()
-    corners = [
-        [(x - 0.47, a), (x + 0.47, a), (x + 0.47, b), (x - 0.47, b)] for x, a, b in zip(places, low, high, strict=True)
-    ]
-    share = cells["share_ratio"].to_numpy() / cells["share_ratio"].max()
-    faces = np.column_stack([np.tile(to_rgb(PALETTE[0]), (len(cells), 1)), _LEAST_ALPHA + (1 - _LEAST_ALPHA) * share])
-    ax.add_collection(PolyCollection(corners, facecolors=faces, linewidths=0))
-    ax.set_yscale("log")
-    ax.set_xlim(-0.6, len(names) - 0.4)
-    ax.set_ylim(low.min(), high.max())
-    ax.set_xticks(range(len(names)), [str(name) for name in names])
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.grid(visible=False, axis="x")
-    seconds_axis(ax.yaxis, "Response time")
     return ax
 
 

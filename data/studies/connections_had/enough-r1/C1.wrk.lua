@@ -1,9 +1,10 @@
 -- The laboratory's reporter for wrk 4: all that wrk knows at its end, as JSON in the file that its last argument names.
 --
---   wrk -t2 -c8 -d5s --latency -s reporter.lua URL -- FILE CONNECTIONS [METHOD BODY_BYTES]
+--   wrk -t2 -c8 -d5s --latency -s reporter.lua URL -- FILE CONNECTIONS
 --
 -- It defines no request(), response() or delay(), so that wrk sends its one prepared request as it does without a
 -- script.  wrk asks each thread's Lua for that request once, when the thread begins: this is where the clock is read.
+-- What a script of the study before it defines is called too.
 
 local found, ffi = pcall(require, "ffi")
 if found then
@@ -21,13 +22,17 @@ local function now_us()
    return tonumber(time.seconds) * 1e6 + math.floor(tonumber(time.nanoseconds) / 1000)
 end
 
-local threads = {}
-function setup(thread) table.insert(threads, thread) end
+local threads, own_setup, own_done = {}, setup, done
+function setup(thread)
+   table.insert(threads, thread)
+   local checked = thread.addr
+   if own_setup then own_setup(thread) end
+   thread.addr = checked  -- load goes to the target that was checked, whatever the script says
+end
 
 local prepare = wrk.init
 function wrk.init(args)
    reporter_file, reporter_connections = args[1], args[2]
-   if args[3] then wrk.method, wrk.body = args[3], string.rep("x", tonumber(args[4])) end
    reporter_url = args[0]
    prepare(args)
    local request = wrk.request
@@ -95,4 +100,5 @@ function done(summary, latency, requests)
    line('"percentiles_us": {%s},', table.concat(percentiles, ", "))
    line('"counters_us": %s}', values and "[\n" .. table.concat(values, ",\n") .. "\n]" or "null")
    out:close()
+   if own_done then own_done(summary, latency, requests) end
 end
