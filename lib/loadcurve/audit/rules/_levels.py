@@ -71,9 +71,8 @@ def t_quantile(runs: np.ndarray) -> np.ndarray:
     return quantile
 
 
-def advised_repeats(tables: Tables, repeats: float = REPEATS, ratio: float = WIDTH_RATIO) -> int:
-    """Return how often to measure each level, by the scatter of the levels that were repeated; 1000 if more often."""
-    levels = throughput_by_level(tables)
+def advised_repeats(levels: pd.DataFrame, repeats: float = REPEATS, ratio: float = WIDTH_RATIO) -> int:
+    """Return how often to measure each of some levels, by the scatter of those with repeats; 1000 if more often."""
     levels = levels[levels["runs"] > 1]
     if levels.empty:
         return int(np.ceil(repeats))

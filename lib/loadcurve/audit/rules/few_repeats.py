@@ -24,7 +24,14 @@ The sweep only looks for the range of loads that deserves a measurement, and no 
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
-from loadcurve.audit.rules._levels import ONE_RUN_ID, REPEATS, SEPARATE, advised_repeats, runs_by_level
+from loadcurve.audit.rules._levels import (
+    ONE_RUN_ID,
+    REPEATS,
+    SEPARATE,
+    advised_repeats,
+    runs_by_level,
+    throughput_by_level,
+)  # fmt: skip
 from loadcurve.audit.run_tables import Tables, all_runs
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
@@ -53,8 +60,8 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
             "to the last digit: a copy is no repeat."
         )
     advice = (
-        f"Measure each level at least {advised_repeats(tables, limits['repeats'])} times, the whole sweep in another "
-        "order each time, so that a drift of the machine does not look like a level's effect."
+        f"Measure each level at least {advised_repeats(throughput_by_level(tables), limits['repeats'])} times, the "
+        "whole sweep in another order each time, so that a drift of the machine does not look like a level's effect."
     )
     severity: Severity = "warning" if few or copies else "ok"
     yield Finding(all_runs(runs), severity, evidence, advice, float(least), limits["repeats"])

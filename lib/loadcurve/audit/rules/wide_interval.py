@@ -27,7 +27,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
-from loadcurve.audit.rules._levels import WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level
+from loadcurve.audit.rules._levels import (
+    REPEATS, WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level,
+)  # fmt: skip
 from loadcurve.audit.run_tables import Tables, all_runs
 
 
@@ -51,7 +53,9 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         yield Finding(all_runs(tables["runs"]), "ok", evidence, "", widest, limit)
         return
     evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
-    often = advised_repeats(tables, ratio=limit)
+    often = advised_repeats(repeated, ratio=limit)
+    if worst["runs"] >= REPEATS:  # two runs say too little of their scatter
+        often = max(often, advised_repeats(repeated.iloc[[int(half.argmax())]], ratio=limit))
     advice = f"Measure each level at least {often} times, and claim no smaller difference until then."
     if often > _MOST:
         advice = f"Find out why runs of one level differ by so much: averaging it out takes {often} runs of each level."
