@@ -98,6 +98,10 @@ WRONG = [
          (7, "key topology.machines.X.ssh"), (7, "key topology.machines.X.address")],
     ),
     ("hosts:\n  S1: {}", [(4, "hosts.S1 to be one of local, got 'S1'")]),
+    (
+        "topology: {recipe: client_server}\nhosts:\n  S: {congestion_control: bbr}\n  S1: {cpus: [0]}",
+        [(6, "hosts.S1 to be the only settings of this host: those of its role, S, would not count, got 'S1 and S'")],
+    ),
     ("hosts: {local: {congestion_control: bbr}}", [(3, "hosts.local to be without settings of the kernel")]),
     (
         "hosts:\n  local:\n    cpus: [0, -1]\n    open_files: 15\n    cpu_quota: 1e9",

@@ -32,6 +32,9 @@ def _hosts(settings: Sections) -> list[ValueRuleError]:
     for name, host in settings.hosts.items():
         if name not in {*names, *roles}:
             found.append(ValueRuleError(f"hosts.{name}", f"one of {', '.join(sorted({*names, *roles}))}", name))
+        elif (role := name.rstrip("0123456789")) != name and role in settings.hosts:
+            rule = f"the only settings of this host: those of its role, {role}, would not count"
+            found.append(ValueRuleError(f"hosts.{name}", rule, f"{name} and {role}"))
         elif (host.sysctls or host.congestion_control != "reno") and (
             settings.topology.machines or settings.topology.recipe == "loopback"
         ):
