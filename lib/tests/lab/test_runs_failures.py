@@ -190,7 +190,7 @@ def test_a_module_that_is_missing_is_named_with_its_package(monkeypatch, section
         raise LabError(f"it is not here: apt-get install {package}")
 
     known = capabilities.here()
-    bare = capabilities.Programs(lacking, lacking, known.nginx_takes_early_errors, known.is_root)
+    bare = capabilities.Programs(lacking, lacking, lacking, known.nginx_takes_early_errors, known.is_root)
     monkeypatch.setattr(capabilities, "here", lambda: bare)
     lacks = list_obstacles(short_study("s", **sections))
     assert f"apt-get install {package}" in lacks["remedy"].tolist()

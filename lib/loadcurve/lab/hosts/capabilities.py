@@ -29,6 +29,7 @@ mysqli = sorted(glob.glob("/usr/lib/php/*/mysqli.so"))
 print(json.dumps({
     "nginx": printed, "modules": modules, "php": php[0] or php[-1],
     "extensions": os.path.dirname(mysqli[-1]) if mysqli else "", "is_root": os.geteuid() == 0,
+    "pages": " ".join(path for path in sys.argv[2:] if os.path.exists(path)),
 }))
 """
 _ASK_LIMIT_S = 20.0
@@ -41,8 +42,15 @@ ECHO_MODULE = PackageFile(
 STREAM_MODULE = PackageFile(
     "libnginx-mod-stream", "/usr/lib/nginx/modules/ngx_stream_module.so", "balances connections"
 )
+PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
+THEME = PackageFile(
+    "wordpress-theme-twentytwentyone",
+    "/usr/share/wordpress/wp-content/themes/twentytwentyone",
+    "has the theme of the front page",
+)
 NGINX = Tool("nginx", "server, proxy", "-v", "nginx", group="lab-tools")
 _NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
+_NO_PAGES = f"WordPress is not installed: apt-get install php-fpm php-mysql {PAGES.package} {THEME.package}"
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Programs:
     module: Callable[[str], str]
     # Returns the paths of PHP-FPM and of the folder with its extensions; raises LabError if they are not installed.
     php: Callable[[], tuple[str, str]]
+    wordpress: Callable[[], None]  # Raises LabError if its pages and their theme are not installed
     # Name or path of an nginx → whether it supports the option `-e`, which nginx has had since 1.19.5.
     nginx_takes_early_errors: Callable[[str], bool]
     is_root: bool  # Whether commands on the host run as root
@@ -63,7 +72,7 @@ class Programs:
 
 def here() -> Programs:
     """Return the programs of this machine; each is looked up when it is first needed."""
-    return Programs(_module, _php, _takes_early_errors, os.geteuid() == 0)
+    return Programs(_module, _php, _wordpress, _takes_early_errors, os.geteuid() == 0)
 
 
 def there(executor: Executor) -> Programs:
@@ -74,10 +83,11 @@ def there(executor: Executor) -> Programs:
 
     @cache
     def asked(nginx: str) -> dict[str, Any]:
-        text = executor.check_output(("python3", "-I", "-S", "-c", _ASK, nginx), _ASK_LIMIT_S)
+        argv = ("python3", "-I", "-S", "-c", _ASK, nginx, PAGES.path, THEME.path)
+        text = executor.check_output(argv, _ASK_LIMIT_S)
         try:
             found = json.loads(text)
-            texts = {name: str(found[name]) for name in ("nginx", "php", "extensions")}
+            texts = {name: str(found[name]) for name in ("nginx", "php", "extensions", "pages")}
             return {**texts, "modules": list(map(str, found["modules"])), "is_root": found["is_root"] is True}
         except (ValueError, TypeError, KeyError):
             raise LabError(f"{executor.host.name}: its python3 does not say what programs are there") from None
@@ -94,11 +104,22 @@ def there(executor: Executor) -> Programs:
             raise LabError(f"{executor.host.name}: {_NO_PHP}")
         return found["php"], found["extensions"]
 
-    return Programs(module, php, lambda nginx: _is_recent(version_in(asked(nginx)["nginx"])), asked("nginx")["is_root"])
+    def wordpress() -> None:
+        if asked("nginx")["pages"] != f"{PAGES.path} {THEME.path}":
+            raise LabError(f"{executor.host.name}: {_NO_PAGES}")
+
+    def takes_early_errors(nginx: str) -> bool:
+        return _is_recent(version_in(asked(nginx)["nginx"]))
+
+    return Programs(module, php, wordpress, takes_early_errors, asked("nginx")["is_root"])
 
 
 ASSUMED = Programs(
-    lambda name: f"/usr/lib/nginx/modules/{name}", lambda: ("php-fpm", "/usr/lib/php"), lambda _: True, True
+    lambda name: f"/usr/lib/nginx/modules/{name}",
+    lambda: ("php-fpm", "/usr/lib/php"),
+    lambda: None,
+    lambda _: True,
+    is_root=True,
 )
 """Assumed programs, with which a study is checked before any host is queried."""
 
@@ -126,6 +147,11 @@ def _php() -> tuple[str, str]:
     if program is None or not extensions:
         raise LabError(_NO_PHP)
     return program, str(extensions[-1].parent)
+
+
+def _wordpress() -> None:
+    if not all(Path(file.path).exists() for file in (PAGES, THEME)):
+        raise LabError(_NO_PAGES)
 
 
 @cache

@@ -280,13 +280,6 @@ PHP = Server(
 )
 
 
-PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
-THEME = PackageFile(
-    "wordpress-theme-twentytwentyone",
-    "/usr/share/wordpress/wp-content/themes/twentytwentyone",
-    "has the theme of the front page",
-)
-
 _WORDPRESS_PAGE = """\
 <?php
 define('ABSPATH', '/usr/share/wordpress/');
@@ -374,6 +367,6 @@ WORDPRESS = Server(
     "WordPress behind an nginx, before a MariaDB.",
     WordpressSection,
     _start_wordpress,
-    require=lambda section, programs: programs.php(),
+    require=lambda section, programs: (programs.wordpress(), programs.php()),
     work_s=lambda section: section.wait_ms / 1000,
 )
