@@ -94,7 +94,9 @@ def _bare(folder: Path, response: dict) -> float:
     from loadcurve.lab.hosts import capabilities
     from loadcurve.lab.hosts.tools import SEARCH_PATH
     from loadcurve.lab.run.deployment import free_port
-    from loadcurve.lab.tools.servers import Delay, Endpoint, Nginx, Process, Text, nginx_service
+    from loadcurve.lab.tools.servers.nginx import Nginx, Process, nginx_service
+    from loadcurve.lab.tools.servers.responses import Delay, Text
+    from loadcurve.lab.tools.servers.settings import Endpoint
 
     here, listen, cpus = capabilities.here(), Endpoint("127.0.0.1", free_port()), sorted(os.sched_getaffinity(0))
     answer = Delay(**response["delay"]) if "delay" in response else Text()

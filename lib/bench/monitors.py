@@ -25,27 +25,31 @@ _ALLOWED_RATIO = 0.02
 
 def monitors(folder: Path) -> None:
     """Each monitor once a second, then all of them."""
-    from loadcurve.lab.tools import monitors as lab
-    from loadcurve.lab.tools.servers import Endpoint, Nginx, Status, nginx_service
+    from loadcurve.lab.tools.monitors import kinds
+    from loadcurve.lab.tools.monitors.monitor import watchers
+    from loadcurve.lab.tools.servers.nginx import Nginx, nginx_service
+    from loadcurve.lab.tools.servers.responses import Status
+    from loadcurve.lab.tools.servers.settings import Endpoint
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         endpoint = Endpoint("127.0.0.1", probe.getsockname()[1])
     with _nginx(folder, nginx_service(Nginx("S1", (endpoint,), Status()))):
-        often = _snapshots(lab, endpoint, 1 / _TIMES)
+        often = _snapshots(kinds, endpoint, 1 / _TIMES)
         for monitor in often:
-            _say(monitor.name, _cost(folder, lab.watchers([monitor])) / _TIMES)
-        _say("all of these", _cost(folder, lab.watchers(often)) / _TIMES)
-        alone = [lab.sar(), lab.mpstat()]
+            _say(monitor.name, _cost(folder, watchers([monitor])) / _TIMES)
+        _say("all of these", _cost(folder, watchers(often)) / _TIMES)
+        alone = [kinds.sar(), kinds.mpstat()]
         for monitor in alone:
-            _say(monitor.name, _cost(folder, lab.watchers([monitor])))
-        _say("all", _cost(folder, lab.watchers([*alone, *_snapshots(lab, endpoint, 1)])))
+            _say(monitor.name, _cost(folder, watchers([monitor])))
+        _say("all", _cost(folder, watchers([*alone, *_snapshots(kinds, endpoint, 1)])))
 
 
-def _snapshots(lab, endpoint, interval_s: float) -> list:
+def _snapshots(kinds, endpoint, interval_s: float) -> list:
     ports = (endpoint.port,)
-    return [lab.ss_summary(interval_s), lab.ss_connections(ports, interval_s), lab.ss_details(ports, interval_s),
-            lab.nstat(interval_s), lab.proc(interval_s), lab.stub_status(endpoint, interval_s=interval_s)]  # fmt: skip
+    sockets = [kind(ports, interval_s) for kind in (kinds.ss_connections, kinds.ss_details)]
+    status = kinds.stub_status(endpoint, interval_s=interval_s)
+    return [kinds.ss_summary(interval_s), *sockets, kinds.nstat(interval_s), kinds.proc(interval_s), status]
 
 
 def _say(what: str, ratio: float) -> None:

@@ -10,14 +10,19 @@ from loadcurve.audit.rule import Rule
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.tools import balancers, faults, generators, monitors, servers
+from loadcurve.lab.tools.balancers.balancer import Balancer
+from loadcurve.lab.tools.faults.fault import FaultKind
+from loadcurve.lab.tools.generators.generator import Generator
+from loadcurve.lab.tools.monitors.monitor import MonitorKind
+from loadcurve.lab.tools.servers.server import Server
 
 LISTS = {
     "rules": (rules, Rule, all_rules()),
-    "generators": (generators, generators.Generator, generators.GENERATORS),
-    "servers": (servers, servers.Server, servers.SERVERS),
-    "balancers": (balancers, balancers.Balancer, balancers.BALANCERS),
-    "monitors": (monitors, monitors.MonitorKind, monitors.MONITORS),
-    "faults": (faults, faults.FaultKind, faults.FAULTS),
+    "generators": (generators, Generator, generators.GENERATORS),
+    "servers": (servers, Server, servers.SERVERS),
+    "balancers": (balancers, Balancer, balancers.BALANCERS),
+    "monitors": (monitors, MonitorKind, monitors.MONITORS),
+    "faults": (faults, FaultKind, faults.FAULTS),
     "tools": (loadcurve.lab, Tool, TOOLS),
 }
 

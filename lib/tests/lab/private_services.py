@@ -16,8 +16,8 @@ from events import wait_until
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import environment, which
-from loadcurve.lab.tools.servers import Endpoint
 from loadcurve.lab.tools.servers.server import Service
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 LIMIT_S = 30.0
 

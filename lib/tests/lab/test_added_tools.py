@@ -31,7 +31,8 @@ CHILD = """
 import json, sys
 
 from loadcurve.lab import describe
-from loadcurve.lab.tools.generators import Load, command_of
+from loadcurve.lab.tools.generators.generator import Load
+from loadcurve.lab.tools.generators import command_of
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.study_file import schema
 from loadcurve.site.laboratory import OFFERS, recipes_markdown

@@ -13,8 +13,10 @@ from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
-from loadcurve.lab.tools.balancers import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
-from loadcurve.lab.tools.servers import Endpoint, Nginx, Text, nginx_service
+from loadcurve.lab.tools.balancers.kernel import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
+from loadcurve.lab.tools.servers.nginx import Nginx, nginx_service
+from loadcurve.lab.tools.servers.responses import Text
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 HERE = Endpoint("10.99.0.1", 80)
 THERE = tuple(Endpoint(f"10.99.64.1{i + 1}", 80) for i in range(3))

@@ -14,8 +14,11 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
 from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.topology import client_l4_servers
-from loadcurve.lab.tools.balancers import NftSection, nft_rules, nft_server
-from loadcurve.lab.tools.servers import Endpoint, Nginx, Text, nginx_service
+from loadcurve.lab.tools.balancers.kernel import NftSection, nft_rules
+from loadcurve.lab.tools.balancers.shares import nft_server
+from loadcurve.lab.tools.servers.nginx import Nginx, nginx_service
+from loadcurve.lab.tools.servers.responses import Text
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 SERVERS = 3
 

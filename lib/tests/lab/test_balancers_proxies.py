@@ -14,7 +14,7 @@ from private_services import ask, free_endpoint, listeners, need, running
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.haproxy import parse_haproxy
-from loadcurve.lab.tools.balancers import (
+from loadcurve.lab.tools.balancers.proxies import (
     Domains,
     HaproxyProxy,
     NginxProxy,
@@ -22,10 +22,12 @@ from loadcurve.lab.tools.balancers import (
     haproxy_counters_argv,
     haproxy_proxy_service,
     nginx_l7_service,
-    nginx_server,
     nginx_stream_service,
 )
-from loadcurve.lab.tools.servers import Endpoint, Nginx, Process, Status, Text, nginx_service
+from loadcurve.lab.tools.balancers.shares import nginx_server
+from loadcurve.lab.tools.servers.nginx import Nginx, Process, nginx_service
+from loadcurve.lab.tools.servers.responses import Status, Text
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 SERVERS = 3

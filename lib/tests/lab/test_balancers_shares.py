@@ -2,8 +2,7 @@
 
 import pytest
 
-from loadcurve.lab.tools.balancers import expected_shares, nft_server, nginx_server, seed_of_shares
-from loadcurve.lab.tools.balancers.shares import jhash
+from loadcurve.lab.tools.balancers.shares import expected_shares, jhash, nft_server, nginx_server, seed_of_shares
 
 
 def test_the_kernels_hash():

@@ -26,7 +26,7 @@ from faked_clock import LIBRARY, faked_programs, faking
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import launch, list_obstacles
-from loadcurve.lab.tools.generators import start_delay_s
+from loadcurve.lab.tools.generators.generator import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
 

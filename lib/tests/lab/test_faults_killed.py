@@ -17,7 +17,8 @@ LAUNCHER = """
 import subprocess, sys, time
 from pathlib import Path
 import psutil
-from loadcurve.lab.tools.faults import drop_syn, injected, narrow_ports, stop_server
+from loadcurve.lab.tools.faults.kinds import drop_syn, narrow_ports, stop_server
+from loadcurve.lab.tools.faults.inject import injected
 from loadcurve.lab.hosts.network import Ledger, build
 from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded

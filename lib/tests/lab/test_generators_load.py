@@ -14,7 +14,8 @@ from one_test import in_one_test
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.load_options import options_of
 from loadcurve.lab.known_tools import TOOLS
-from loadcurve.lab.tools.generators import GENERATORS, Load, command_of, generator_named, split
+from loadcurve.lab.tools.generators import GENERATORS, command_of, generator_named
+from loadcurve.lab.tools.generators.generator import Load, split
 
 URL = "http://127.0.0.1:8080/"
 LOOPS = {"wrk2": "open", "oha": "both", "k6": "both", "h2load": "both"}

@@ -23,11 +23,10 @@ from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.lab.known_tools import TOOLS
 from loadcurve.lab.run.deployment import free_port
-from loadcurve.lab.tools.generators import (
-    GENERATORS,
+from loadcurve.lab.tools.generators import GENERATORS, command_of
+from loadcurve.lab.tools.generators.generator import (
     GeneratorCommand,
     Load,
-    command_of,
     common_instant_ns,
     split,
     start_at,

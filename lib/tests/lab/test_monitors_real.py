@@ -20,9 +20,8 @@ import loadcurve
 from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.tools.balancers import IpvsSection, NftSection, ipvs_rules, nft_rules
-from loadcurve.lab.tools.monitors import (
-    Monitor,
+from loadcurve.lab.tools.balancers.kernel import IpvsSection, NftSection, ipvs_rules, nft_rules
+from loadcurve.lab.tools.monitors.kinds import (
     conntrack,
     counters,
     mpstat,
@@ -34,9 +33,11 @@ from loadcurve.lab.tools.monitors import (
     ss_details,
     ss_summary,
     stub_status,
-    watchers,
 )
-from loadcurve.lab.tools.servers import Endpoint, Nginx, Serving, Status, nginx_service
+from loadcurve.lab.tools.monitors.monitor import Monitor, watchers
+from loadcurve.lab.tools.servers.nginx import Nginx, Serving, nginx_service
+from loadcurve.lab.tools.servers.responses import Status
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 pytestmark = pytest.mark.real
 

@@ -8,13 +8,15 @@ import pytest
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.hosts.capabilities import ASSUMED
-from loadcurve.lab.tools import monitors
-from loadcurve.lab.tools.balancers import BALANCERS, BalancerHost
-from loadcurve.lab.tools.servers import Endpoint
+from loadcurve.lab.tools.balancers import BALANCERS
+from loadcurve.lab.tools.balancers.balancer import BalancerHost
+from loadcurve.lab.tools.monitors import kinds
+from loadcurve.lab.tools.monitors.monitor import Monitor, watchers
+from loadcurve.lab.tools.servers.settings import Endpoint
 
 
 def _counting(name):
-    """Tool and command of a balancer's monitors.counters."""
+    """Tool and command of a balancer's kinds.counters."""
     ports = itertools.count(8080)
     servers = (Endpoint("10.99.64.1", 80),)
     host = BalancerHost("10.99.0.1", lambda: Endpoint("10.99.0.1", next(ports)), servers, {"10.99.0.2": 8}, ASSUMED)
@@ -22,17 +24,17 @@ def _counting(name):
 
 
 ALL = (
-    monitors.sar(),
-    monitors.mpstat(),
-    monitors.pidstat(),
-    monitors.ss_summary(),
-    monitors.ss_connections((80,)),
-    monitors.ss_details((80,)),
-    monitors.nstat(),
-    monitors.proc(),
-    monitors.conntrack(),
-    monitors.stub_status(Endpoint("127.0.0.1", 8080), "/status"),
-    *(monitors.counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
+    kinds.sar(),
+    kinds.mpstat(),
+    kinds.pidstat(),
+    kinds.ss_summary(),
+    kinds.ss_connections((80,)),
+    kinds.ss_details((80,)),
+    kinds.nstat(),
+    kinds.proc(),
+    kinds.conntrack(),
+    kinds.stub_status(Endpoint("127.0.0.1", 8080), "/status"),
+    *(kinds.counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
 )
 
 
@@ -43,7 +45,7 @@ def test_ingestion_knows_the_form(monitor):
 
 
 def test_one_process_takes_all_snapshots():
-    alone, *others = monitors.watchers(ALL, "S1", "python3")
+    alone, *others = watchers(ALL, "S1", "python3")
     assert [w.tool for w in (alone, *others)] == ["sar", "mpstat", "pidstat", "sampler"]
     sampler = others[-1]
     plan = json.loads(sampler.files["S1.sampler.json"])
@@ -55,34 +57,34 @@ def test_one_process_takes_all_snapshots():
 
 
 def test_without_snapshots_there_is_no_sampler():
-    assert [w.tool for w in monitors.watchers([monitors.mpstat()])] == ["mpstat"]
-    assert monitors.watchers([]) == ()
+    assert [w.tool for w in watchers([kinds.mpstat()])] == ["mpstat"]
+    assert watchers([]) == ()
 
 
 def test_ports_are_words_of_a_filter():
-    assert monitors.ss_connections((80, 8080)).argv == (
+    assert kinds.ss_connections((80, 8080)).argv == (
         *("ss", "-tan", "(", "sport", "=", ":80", "or", "dport", "=", ":80"),
         *("or", "sport", "=", ":8080", "or", "dport", "=", ":8080", ")"),
     )
-    assert monitors.ss_details(()).argv == ("ss", "-tin")
+    assert kinds.ss_details(()).argv == ("ss", "-tin")
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: monitors.ss_connections(["80 )"]),
-        lambda: monitors.ss_connections([0]),
-        lambda: monitors.stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
-        lambda: monitors.stub_status(Endpoint("127.0.0.1", 80), "status"),
-        lambda: monitors.Monitor("../x", "ss", argv=("ss",)),
-        lambda: monitors.Monitor("x", "ss", "a.b", argv=("ss",)),
-        lambda: monitors.Monitor("x", "ss"),
-        lambda: monitors.Monitor("x", "ss", argv=("ss",), paths=("/proc/stat",)),
-        lambda: monitors.ss_summary(0.01),
-        lambda: monitors.ss_summary(float("nan")),
-        lambda: monitors.ss_summary(True),
-        lambda: monitors.sar(0.5),
-        lambda: monitors.watchers([monitors.nstat(), monitors.nstat()]),
+        lambda: kinds.ss_connections(["80 )"]),
+        lambda: kinds.ss_connections([0]),
+        lambda: kinds.stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
+        lambda: kinds.stub_status(Endpoint("127.0.0.1", 80), "status"),
+        lambda: Monitor("../x", "ss", argv=("ss",)),
+        lambda: Monitor("x", "ss", "a.b", argv=("ss",)),
+        lambda: Monitor("x", "ss"),
+        lambda: Monitor("x", "ss", argv=("ss",), paths=("/proc/stat",)),
+        lambda: kinds.ss_summary(0.01),
+        lambda: kinds.ss_summary(float("nan")),
+        lambda: kinds.ss_summary(True),
+        lambda: kinds.sar(0.5),
+        lambda: watchers([kinds.nstat(), kinds.nstat()]),
     ],
 )
 def test_refused(make):

@@ -17,7 +17,7 @@ from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.network.conditions import run
 from loadcurve.lab.hosts.process import guarded, start, stop
 from loadcurve.lab.hosts.tools import FIXED, PASSED
-from loadcurve.lab.tools.monitors import pidstat
+from loadcurve.lab.tools.monitors.kinds import pidstat
 from loadcurve.study import Command
 
 pytestmark = pytest.mark.real

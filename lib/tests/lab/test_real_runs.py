@@ -22,8 +22,8 @@ from loadcurve.lab.run import deployment as loads
 from loadcurve.lab.run import launch as launch_module
 from loadcurve.lab.run import obstacles
 from loadcurve.lab.tools import monitors
-from loadcurve.lab.tools.generators import GeneratorCommand
-from loadcurve.lab.tools.monitors import Monitor
+from loadcurve.lab.tools.generators.generator import GeneratorCommand
+from loadcurve.lab.tools.monitors.monitor import Monitor
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_run, write_study
 

@@ -7,7 +7,7 @@ from loadcurve.lab import describe, list_obstacles
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.run import launch as launch_module
 from loadcurve.lab.tools.balancers import balancer as balancer_module
-from loadcurve.lab.tools.balancers import has_ipvs
+from loadcurve.lab.tools.balancers.kernel import has_ipvs
 from loadcurve.launching import launch
 
 pytestmark = pytest.mark.lab

@@ -10,7 +10,7 @@ from launched_runs import DELAYS, launched, short_study, tool_argv
 
 from loadcurve.lab import describe, describe_obstacles
 from loadcurve.lab.hosts.network import Ledger
-from loadcurve.lab.tools.balancers import has_ipvs
+from loadcurve.lab.tools.balancers.kernel import has_ipvs
 
 pytestmark = pytest.mark.lab
 

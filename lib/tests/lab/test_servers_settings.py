@@ -6,30 +6,12 @@ from hypothesis import strategies as st
 from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.tools.servers import (
-    Burn,
-    Delay,
-    Endpoint,
-    Files,
-    HaproxyProcess,
-    HaproxySection,
-    Layout,
-    MariaDb,
-    Mixed,
-    Nginx,
-    Page,
-    PhpFpm,
-    Process,
-    Serving,
-    Text,
-    WebSection,
-    WebServer,
-    haproxy_service,
-    layout_services,
-    nginx_service,
-    php_service,
-    wordpress_page,
-)
+from loadcurve.lab.tools.servers.haproxy import HaproxyProcess, HaproxySection, haproxy_service
+from loadcurve.lab.tools.servers.nginx import Layout, Nginx, Process, Serving, layout_services, nginx_service
+from loadcurve.lab.tools.servers.php import MariaDb, Page, PhpFpm, php_service, wordpress_page
+from loadcurve.lab.tools.servers.responses import Burn, Delay, Files, Mixed, Text
+from loadcurve.lab.tools.servers.settings import Endpoint
+from loadcurve.lab.tools.servers.web import WebSection, WebServer
 
 HERE = Endpoint("127.0.0.1", 8080)
 HOSTILE = ["-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]

@@ -16,30 +16,19 @@ from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.topology import client_server
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.tools.servers import (
-    Burn,
-    Delay,
-    Endpoint,
-    Files,
+from loadcurve.lab.tools.servers.nginx import Nginx, Process, Serving, nginx_service
+from loadcurve.lab.tools.servers.php import (
     MariaDb,
-    Nginx,
     Page,
     PhpFpm,
-    Process,
-    Serving,
-    Status,
-    Text,
-    WebSection,
-    WebServer,
-    apache_service,
-    caddy_service,
-    lighttpd_service,
     mariadb_service,
-    nginx_service,
     php_front_service,
     php_service,
     wordpress_page,
 )
+from loadcurve.lab.tools.servers.responses import Burn, Delay, Files, Status, Text
+from loadcurve.lab.tools.servers.settings import Endpoint
+from loadcurve.lab.tools.servers.web import WebSection, WebServer, apache_service, caddy_service, lighttpd_service
 
 pytestmark = pytest.mark.real
 

@@ -30,7 +30,7 @@ from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.ssh import connection
 from loadcurve.lab.hosts.tools import which
-from loadcurve.lab.tools.generators import start_delay_s
+from loadcurve.lab.tools.generators.generator import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
 

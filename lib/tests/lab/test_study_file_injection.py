@@ -17,7 +17,7 @@ from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.run.deployment import argvs
 from loadcurve.lab.run.obstacles import deployments, first_points
 from loadcurve.lab.study_file import check_study, read_checked
-from loadcurve.lab.tools import monitors
+from loadcurve.lab.tools.monitors.monitor import watchers
 from loadcurve.study import Study, settled
 
 HOSTILE = [
@@ -150,7 +150,7 @@ def arranged(study):
             texts += loader.generator.files.values()
             names += [*loader.generator.files, *loader.generator.outputs.values(), loader.stem]
         for host, chosen in made.monitors.items():
-            for watcher in monitors.watchers(chosen, host):
+            for watcher in watchers(chosen, host):
                 names += [*watcher.files, *watcher.outputs.values()]
     return words, texts, names
 

@@ -12,7 +12,7 @@ from events import HANG_S
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import environment
-from loadcurve.lab.tools.monitors import Watcher
+from loadcurve.lab.tools.monitors.monitor import Watcher
 
 
 def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 300) -> subprocess.Popen:

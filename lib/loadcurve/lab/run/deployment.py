@@ -20,15 +20,18 @@ from loadcurve.lab.hosts.network.topology import resolve
 from loadcurve.lab.study_file import HostSection, StudyFile
 from loadcurve.lab.study_file.sections import LoadSection
 from loadcurve.lab.tools import monitors
-from loadcurve.lab.tools.balancers import BALANCERS, NAME, Balanced, BalancerHost
+from loadcurve.lab.tools.balancers import BALANCERS
+from loadcurve.lab.tools.balancers.balancer import NAME, Balanced, BalancerHost
 from loadcurve.lab.tools.balancers.functions import FunctionTest, function_test
-from loadcurve.lab.tools.faults import FAULTS, Fault, FaultTarget
-from loadcurve.lab.tools.generators import GeneratorCommand, command_of, split
-from loadcurve.lab.tools.generators.generator import port_of
-from loadcurve.lab.tools.monitors import Monitor, MonitoredHost
+from loadcurve.lab.tools.faults import FAULTS
+from loadcurve.lab.tools.faults.fault import Fault, FaultTarget
+from loadcurve.lab.tools.generators import command_of
+from loadcurve.lab.tools.generators.generator import GeneratorCommand, port_of, split
 from loadcurve.lab.tools.monitors.kinds import STUB_STATUS
-from loadcurve.lab.tools.servers import SERVERS, Endpoint, ServerGroup, ServerHost
-from loadcurve.lab.tools.servers.server import Service
+from loadcurve.lab.tools.monitors.monitor import Monitor, MonitoredHost, watchers
+from loadcurve.lab.tools.servers import SERVERS
+from loadcurve.lab.tools.servers.server import ServerGroup, ServerHost, Service
+from loadcurve.lab.tools.servers.settings import Endpoint
 from loadcurve.study.run import FUNCTIONS
 
 # Above the ports that need rights, below the ephemeral ones.
@@ -281,7 +284,7 @@ def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     if (balanced := deployment.balanced) is not None:
         yield deployment.balancer, "balancer", balanced.argv
     for host, chosen in deployment.monitors.items():
-        yield from ((host, "collector", watcher.argv) for watcher in monitors.watchers(chosen, host))
+        yield from ((host, "collector", watcher.argv) for watcher in watchers(chosen, host))
     yield from ((loader.host, "generator", loader.generator.argv) for loader in deployment.loaders)
 
 

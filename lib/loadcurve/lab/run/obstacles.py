@@ -23,9 +23,9 @@ from loadcurve.lab.run.deployment import Deployment, HostSlot, argvs, deploy, ho
 from loadcurve.lab.schedule.points import Point, block
 from loadcurve.lab.study_file import StudyFile
 from loadcurve.lab.study_file.study_file import settings_of_point
-from loadcurve.lab.tools import faults
 from loadcurve.lab.tools.balancers import BALANCERS
 from loadcurve.lab.tools.balancers.functions import FunctionTest, missing
+from loadcurve.lab.tools.faults.inject import why_not
 from loadcurve.lab.tools.servers import SERVERS
 from loadcurve.lab.tools.servers.nginx import NginxSection
 from loadcurve.study import Study
@@ -128,7 +128,7 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
     if namespaces and os.geteuid() != 0:
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
-    elif deployment.fault and which("nft") and (reason := faults.why_not(deployment.fault, _PROBE)):
+    elif deployment.fault and which("nft") and (reason := why_not(deployment.fault, _PROBE)):
         yield f"fault {deployment.fault.name}: {reason}", "choose another fault, such as cap_connections"
     if settings.balancer.kind and (missing := BALANCERS[settings.balancer.kind].missing_in_kernel()):
         yield missing

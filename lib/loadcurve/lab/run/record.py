@@ -14,7 +14,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.run.deployment import Deployment, processors, with_role
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.lab.tools.generators import start_delay_s
+from loadcurve.lab.tools.generators.generator import start_delay_s
 from loadcurve.study import Command, Run
 from loadcurve.study.records import fingerprint, write_run
 

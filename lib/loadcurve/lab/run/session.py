@@ -31,10 +31,11 @@ from loadcurve.lab.run.readiness import (
 )
 from loadcurve.lab.run.record import Record, tool_on_host
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.lab.tools import monitors
 from loadcurve.lab.tools.balancers.kernel import loaded
-from loadcurve.lab.tools.faults import Event, Fault, injected, why_not
-from loadcurve.lab.tools.generators import common_instant_ns, start_at
+from loadcurve.lab.tools.faults.fault import Fault
+from loadcurve.lab.tools.faults.inject import Event, injected, why_not
+from loadcurve.lab.tools.generators.generator import common_instant_ns, start_at
+from loadcurve.lab.tools.monitors.monitor import watchers
 from loadcurve.lab.tools.servers.server import Service, packed
 from loadcurve.runtime.signals import pause
 from loadcurve.study import Command
@@ -128,7 +129,7 @@ class RunSession:
         watching, samples = [], []
         for host, chosen in self.deployment.monitors.items():
             executor, by_name = self.environment.watch[host], {monitor.name: monitor for monitor in chosen}
-            for watcher in monitors.watchers(chosen, host, _PYTHON):
+            for watcher in watchers(chosen, host, _PYTHON):
                 executor.put(watcher.files)
                 argv = executor.argv(watcher.argv, self.limit_s)
                 texts = [

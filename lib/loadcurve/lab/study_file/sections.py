@@ -25,7 +25,8 @@ from loadcurve.lab.tools.generators.generator import (
     Threads,
     check_url,
 )
-from loadcurve.lab.tools.monitors import MONITORS, MonitorKind
+from loadcurve.lab.tools.monitors import MONITORS
+from loadcurve.lab.tools.monitors.monitor import MonitorKind
 from loadcurve.lab.tools.servers import SERVERS
 from loadcurve.lab.tools.servers.nginx import NGINX, NginxSection
 from loadcurve.study import MONITORS as DEFAULT_MONITORS

@@ -15,19 +15,10 @@ because the single dissenting trial must be among the first k trials: 0.041 for 
 after A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945.  Trials must be
 independent.
 
-From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 (draft-ietf-bmwg-mlrsearch-15), are
-
-* short trials, from Goal Initial Trial Duration to Goal Final Trial Duration, and the rule that only trials of full
-  length decide an end;
-* Goal Width as a relative difference, here (upper − lower) / upper;
-* the Relevant Upper Bound, the lowest broken load, and the Relevant Lower Bound, the highest kept load below it: a
-  kept load above a broken load (loss inversion) does not count, and no further load there is tried;
-* Goal Exceed Ratio, fixed at the recommended half, and Conditional Throughput.
-
-Three points differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
-(`verdict`) instead of a majority within a Goal Duration Sum, which is almost a coin toss at a load that breaks the
-objective in slightly more than half of the trials.  A load that is neither kept nor broken is called flaky: the search
-looks for the ends on both sides of it.
+Short first trials, the relative width (upper − lower) / upper, and the ends are those of M. Konstantynowicz, V. Polak,
+"Multiple Loss Ratio Search", RFC 9971, 2026: the lowest broken load, and the highest kept load below it.  A kept load
+above a broken one does not count, and no further load there is tried.  What differs is on the handbook's page on
+capacity; a load that is neither kept nor broken is called flaky, and the search looks for the ends on both sides of it.
 
 The duration of a trial that leaves an interval of width w = ln(upper / lower) changes in equal steps on log scales:
 

@@ -14,7 +14,7 @@ from loadcurve.lab.hosts import small_registers
 from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.hosts.user_mode_linux import TOOL as USER_MODE_LINUX
 from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
-from loadcurve.lab.tools.balancers import IpvsSection, NftSection, has_ipvs, ipvs_rules, nft_rules
+from loadcurve.lab.tools.balancers.kernel import IpvsSection, NftSection, has_ipvs, ipvs_rules, nft_rules
 from loadcurve.lab.tools.servers.settings import Endpoint
 from loadcurve.study.section import Range, Section
 

@@ -7,29 +7,7 @@ To add a fault, follow the section "A fault" of ``handbook/guides/add_a_server.m
 """
 
 from loadcurve.lab.tools.faults import kinds
-from loadcurve.lab.tools.faults.fault import Fault, FaultKind, FaultTarget, Send, Shape, Start, Steer, Sysctl, Table
-from loadcurve.lab.tools.faults.inject import Event, injected, why_not
-from loadcurve.lab.tools.faults.kinds import (
-    busy_processors,
-    cap_connections,
-    delay_packets,
-    drop_fin,
-    drop_syn,
-    few_descriptors,
-    fill_accept_queue,
-    fill_conntrack,
-    kill_generator,
-    kill_server,
-    kill_worker,
-    limit_packets,
-    lose_clients,
-    lose_packets,
-    narrow_ports,
-    other_transfer,
-    slow_link,
-    steer_packets,
-    stop_server,
-)
+from loadcurve.lab.tools.faults.fault import FaultKind
 
 _LIST = (
     kinds.NARROW_PORTS,
@@ -54,38 +32,3 @@ _LIST = (
 )
 FAULTS: dict[str, FaultKind] = {fault.name: fault for fault in _LIST}
 """Faults by the name that a study uses."""
-
-__all__ = [
-    "FAULTS",
-    "Event",
-    "Fault",
-    "FaultKind",
-    "FaultTarget",
-    "Send",
-    "Shape",
-    "Start",
-    "Steer",
-    "Sysctl",
-    "Table",
-    "busy_processors",
-    "cap_connections",
-    "delay_packets",
-    "drop_fin",
-    "drop_syn",
-    "few_descriptors",
-    "fill_accept_queue",
-    "fill_conntrack",
-    "injected",
-    "kill_generator",
-    "kill_server",
-    "kill_worker",
-    "limit_packets",
-    "lose_clients",
-    "lose_packets",
-    "narrow_ports",
-    "other_transfer",
-    "slow_link",
-    "steer_packets",
-    "stop_server",
-    "why_not",
-]

@@ -6,16 +6,7 @@
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.tools.generators import programs
-from loadcurve.lab.tools.generators.generator import (
-    CommandLine,
-    Generator,
-    GeneratorCommand,
-    Load,
-    common_instant_ns,
-    split,
-    start_at,
-    start_delay_s,
-)
+from loadcurve.lab.tools.generators.generator import Generator, GeneratorCommand, Load
 
 _LIST = (
     programs.AB,
@@ -29,20 +20,6 @@ _LIST = (
 )
 GENERATORS: dict[str, Generator] = {generator.name: generator for generator in _LIST}
 """Generators by the name that a study uses."""
-
-__all__ = [
-    "GENERATORS",
-    "CommandLine",
-    "Generator",
-    "GeneratorCommand",
-    "Load",
-    "command_of",
-    "common_instant_ns",
-    "generator_named",
-    "split",
-    "start_at",
-    "start_delay_s",
-]
 
 
 def generator_named(name: str) -> Generator:

@@ -5,21 +5,7 @@ the monitors of a host into the few processes that run them.  Access logs need n
 """
 
 from loadcurve.lab.tools.monitors import kinds
-from loadcurve.lab.tools.monitors.kinds import (
-    PROC_FILES,
-    conntrack,
-    counters,
-    mpstat,
-    nstat,
-    pidstat,
-    proc,
-    sar,
-    ss_connections,
-    ss_details,
-    ss_summary,
-    stub_status,
-)
-from loadcurve.lab.tools.monitors.monitor import Monitor, MonitoredHost, MonitorKind, Watcher, watchers
+from loadcurve.lab.tools.monitors.monitor import MonitorKind
 
 _LIST = (
     kinds.NSTAT,
@@ -36,24 +22,3 @@ _LIST = (
 )
 MONITORS: dict[str, MonitorKind] = {monitor.name: monitor for monitor in _LIST}
 """Monitors by the name that a study uses."""
-
-__all__ = [
-    "MONITORS",
-    "PROC_FILES",
-    "Monitor",
-    "MonitorKind",
-    "MonitoredHost",
-    "Watcher",
-    "conntrack",
-    "counters",
-    "mpstat",
-    "nstat",
-    "pidstat",
-    "proc",
-    "sar",
-    "ss_connections",
-    "ss_details",
-    "ss_summary",
-    "stub_status",
-    "watchers",
-]

@@ -113,7 +113,7 @@ def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = "py
 
     Examples
     --------
-    >>> from loadcurve.lab.tools.monitors import nstat, sar, ss_summary
+    >>> from loadcurve.lab.tools.monitors.kinds import nstat, sar, ss_summary
     >>> for watcher in watchers([sar(), ss_summary(), nstat()], "S1"):
     ...     print(" ".join(watcher.argv), dict(watcher.outputs))
     sar -u ALL -P ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK 1 {'sar': 'S1.sar.txt'}
