@@ -62,8 +62,7 @@ def test_the_rerun_has_the_step_at_one_full_segment():
     }  # fmt: skip
     compared = rerun_10gbe.compare_sizes(sized)
     model = compared.groupby("variant")["model_rps"].first()
-    assert model["reno_1299"] < 0.85 * model["reno_1298"] and model.isna().sum() == 6
-    assert compared["setting"].iloc[0] == "reno, 0 B"
+    assert model["body_1299"] < 0.85 * model["body_1298"] and compared["setting"].iloc[0] == "0 B"
 
 
 @pytest.mark.parametrize(
@@ -179,10 +178,10 @@ def test_every_claim_names_a_section_of_the_report():
 
 @pytest.mark.slow
 def test_the_rerun_finds_the_optimum_of_the_formula_and_the_orphans_of_the_kernel(threads_said):
-    # (C + W) / C within 15 %; a FIN is retransmitted for (2^(n+1) - 1) x 200 ms: 0.6 s, 1.4 s, and 102.2 s by default.
+    # (C + W) / C; a FIN is retransmitted for (2^(n+1) - 1) x 200 ms: 0.6 s, 1.4 s, and 102.2 s by default.
     runs = analysis.undisturbed(read_curves("php_threads"), 0.1)
     found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "php_threads"), threads_said["wait_s"])[1]
-    assert found["measured_threads"].value == pytest.approx(found["formula_threads"].value, rel=0.15)
+    assert found["threads_ratio"].lo < 1 < found["threads_ratio"].hi
     orphans = rerun_of_threads.rerun_orphans(read_curves("orphans"), read_table("sockets", "orphans"))
     assert [orphans[f"limit_{n}_s"] for n in (1, 2, 0)] == pytest.approx([0.6, 1.4, 102.2])
     assert 0.6 <= orphans["life_1_s"].value <= 0.69 and 1.4 <= orphans["life_2_s"].value <= 1.61
@@ -202,37 +201,35 @@ def test_only_a_saturated_processor_has_an_optimum_of_threads(lockstep, optimum)
     assert found["formula_threads"].value == pytest.approx(8.5, rel=0.01)
     assert found["measured_threads"].value == pytest.approx(optimum, rel=0.01, nan_ok=True)
     assert found["near_threads"] == 10
-    assert (abs(found["lockstep_lo"] - 1) < 0.01) == lockstep
+    assert (abs(found["lockstep_least_ratio"].value - 1) < 0.01) == lockstep
 
 
 @pytest.mark.slow
-def test_threads_of_wordpress_run_in_lockstep():
-    # The lower asymptotic bound, N / (N C + W) with W = 120 ms, and responses that take whole cycles of N / X.
+def test_few_threads_of_wordpress_run_in_lockstep():
+    # The lower asymptotic bound, N / (N C + W) with W = 120 ms.
     runs = analysis.undisturbed(read_curves("wordpress_threads"), 0.1)
-    pool, found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "wordpress_threads"), 0.12)
+    found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "wordpress_threads"), 0.12)[1]
     assert found["busiest_ratio"] < 0.9 and math.isnan(found["threads_ratio"].value)
-    means = pool.groupby("threads")["throughput_rps"].mean()
-    predicted = means.index / (means.index * found["page_cpu_s"].value + 0.12)
-    assert means.to_numpy() == pytest.approx(predicted, rel=0.05)
-    whole = rerun_of_threads.whole_cycles_ratio(pool, read_table("histogram", "wordpress_threads"), 10)
-    assert whole.lo > 0.5  # by chance 0.2
+    assert found["lockstep_least_ratio"].value == pytest.approx(1, abs=0.05) and found["lockstep_most_ratio"].lo > 1
 
 
 @pytest.mark.slow
 def test_one_connection_completes_one_request_per_response_time():
-    # X = 1 / R, and X = 1 / (delay + R0) from 10 ms on, both within 3 % with their intervals.
+    # X = 1 / R within 3 %, and X = 1 / (delay + R0) from 10 ms on within 5 %: nginx waits until its next tick of 1 ms.
     found = rerun_of_threads.rerun_one_connection(read_curves("one_connection_delays"), 0.01)[1]
-    ends = [found["in_flight_one"].lo, found["in_flight_one"].hi, found["delays_lo"], found["delays_hi"]]
-    assert ends == pytest.approx([1] * 4, abs=0.03)
+    assert [found["in_flight_one"].lo, found["in_flight_one"].hi] == pytest.approx([1, 1], abs=0.03)
+    assert 0.95 < found["delays_lo"] < found["delays_hi"] < 1.01
 
 
 @pytest.mark.slow
 def test_files_ports_and_the_accept_queue_allow_the_connections_that_are_established():
-    # 1024 files less wrk's four; 1024 ports; 2048 files and an accept queue of 4096 + 1, less nginx's own files.
+    # 1024 files less wrk's four; 1024 ports; 2000 in the table; 2048 files and a queue of 4096 + 1, less nginx's own files.
     tables = [read_table(name, "connections_had") for name in ("sockets", "settings")]
-    had = rerun_of_threads.rerun_connections(read_curves("connections_had"), *tables, 1024)[0].set_index("variant")
+    allowed = {"few_ports": 1024, "full_conntrack": 2000}
+    had = rerun_of_threads.rerun_connections(read_curves("connections_had"), *tables, allowed)[0].set_index("variant")
     assert had["most"].to_dict() == {
         "enough": 8000, "few_descriptors": 1024, "few_ports": 1024, "few_server_files": 2048 + 4097,
+        "full_conntrack": 2000,
     }  # fmt: skip
     assert had.loc["few_descriptors", "at_server"] == 1020 and had.loc["enough", "at_server"] == 8000
     assert (had["most"] - had["at_server"]).between(0, 10).all()

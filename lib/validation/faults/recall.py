@@ -143,26 +143,17 @@ def summarise_not_recorded(cases: list[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["rule", "fault", "reason"])
 
 
-# Studies with a level that is faulty on purpose; their pages discuss the findings at error level.
-_FAULTY = (
-    "connections_had",  # more connections are asked than the open files, the ports or the server's queue allow
-    "keep_alive_limits",  # clients are taken away during the load, and the server closes connections after few requests
-    "lossy_path",  # packets are lost on purpose
-    "open_loop",  # rates beyond the capacity
-    "php_threads",  # 96 connections wait for one thread of PHP longer than the run lasts
-    "ramp_to_plateau",  # the generator is saturated at 64 connections
-)
-
-
 def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:
     """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
 
-    What a study ignores with a reason does not count, and an error of other processes is true wherever it is recorded.
+    Studies with a fault on purpose are left out.  What a study ignores with a reason does not count, and an error of
+    other processes is true wherever it is recorded.
 
     The columns are ``data runs errors runs_with_warning rules``.
     """
     clean = [f"data/atlas/{name}" for name, fault in read_faults(atlas).items() if not fault.finds]
-    studies = [f"data/studies/{each.name}" for each in sorted(paths.studies().glob("*")) if each.name not in _FAULTY]
+    folders_of_studies = sorted(paths.studies().glob("*"))
+    studies = [f"data/studies/{each.name}" for each in folders_of_studies if not read_study(each).fault_on_purpose]
     rows = []
     for path in (*clean, *studies, *folders):
         if path in studies:

@@ -22,13 +22,16 @@ SHAPER = wire.Wire(medium_overhead_bytes=0)
 LOG = {
     "log_off": "off", "log_1m": "buffer 1 MiB", "log_64k": "buffer 64 KiB", "log_4k": "buffer 4 KiB",
     "log_on": "no buffer", "log_memory": "no buffer, in memory",
+    "two_workers_off": "2 workers, off", "two_workers_64k": "2 workers, buffer 64 KiB",
+    "two_workers_on": "2 workers, no buffer",
 }  # fmt: skip
 """Labels of the settings of the access log in `nginx_settings`."""
 
 SETTINGS = {
     "text_2590": "text, 2590 B", "text_mixed": "text, 616 or 2590 B", "small": "file, 1200 B",
     "small_nopush": "… tcp_nopush", "large": "file, 10000 B", "large_copied": "… sendfile off",
-    "large_gzip": "… gzip", "large_no_offloads": "… no offloads",
+    "large_gzip": "… gzip", "large_gzip_6": "… gzip, level 6", "large_gzip_9": "… gzip, level 9",
+    "large_no_offloads": "… no offloads",
 }  # fmt: skip
 """Labels of the other settings in `nginx_settings`."""
 
@@ -36,12 +39,14 @@ PROXY = {
     "direct_0": "no proxy, 0 B", "kept_0": "0 B", "kept_1232": "1232 B", "kept_2590": "2590 B",
     "kept_10000": "10000 B", "kept_100000": "100000 B", "not_kept_0": "not kept, 0 B",
     "not_kept_2590": "not kept, 2590 B", "names_1": "1 name, 0 B", "names_800": "800 names, 0 B",
+    "not_kept_names_800": "not kept, 800 names, 0 B",
 }  # fmt: skip
 """Labels of the settings of `nginx_proxy`."""
 
 SERVERS = {
     "nginx": "nginx", "lighttpd": "lighttpd", "apache": "Apache", "caddy": "Caddy",
-    "nginx_text": "nginx, from memory", "haproxy_text": "HAProxy, from memory",
+    "nginx_text": "nginx, from memory", "haproxy_text": "HAProxy, from memory", "nginx_empty": "nginx, empty file",
+    "lighttpd_empty": "lighttpd, empty file", "apache_empty": "Apache, empty file", "caddy_empty": "Caddy, empty file",
 }  # fmt: skip
 """Labels of the settings of `other_servers`."""
 
@@ -57,27 +62,29 @@ NOPUSH = {
 """Labels of the settings of `nginx_nopush`; equal labels would be one setting, hence the blank."""
 
 _CHANGES = {
-    "response_sizes": {
-        "step_here": "reno_1299 reno_1298", "bbr_step": "bbr_1299 bbr_1298", "bbr_one": "bbr_616 reno_616",
-        "bbr_two": "bbr_2590 reno_2590", "filled": "reno_1298 reno_0",
-    },
+    "response_sizes": {"step_here": "body_1299 body_1298", "filled": "body_1298 body_0"},
     "nginx_settings": {
         "log_here": "log_on log_off", "memory_off": "log_memory log_off", "memory_here": "log_memory log_on",
         "small_buffer": "log_4k log_off", "large_buffer": "log_1m log_off", "buffers_here": "log_1m log_4k",
         "nopush_here": "small_nopush small", "copied_here": "large_copied large", "gzip_here": "large_gzip large",
-        "offloads_here": "large_no_offloads large",
+        "gzip_6_here": "large_gzip_6 large", "gzip_9_here": "large_gzip_9 large",
+        "offloads_here": "large_no_offloads large", "two_workers_here": "two_workers_on two_workers_off",
+        "two_workers_buffer": "two_workers_64k two_workers_off",
     },
     "nginx_proxy": {
         "proxy_here": "kept_0 direct_0", "not_kept_here": "not_kept_0 kept_0",
+        "not_kept_names": "not_kept_names_800 names_800", "proxy_names": "names_800 names_1",
     },
     "other_servers": {
         "lighttpd_here": "lighttpd nginx", "apache_here": "apache nginx", "caddy_here": "caddy nginx",
-        "haproxy_here": "haproxy_text nginx_text",
+        "haproxy_here": "haproxy_text nginx_text", "lighttpd_empty": "lighttpd_empty nginx_empty",
+        "apache_empty": "apache_empty nginx_empty", "caddy_empty": "caddy_empty nginx_empty",
     },
     "nginx_names": {
         "few_names": "names_80 names_1", "many_names": "names_800 names_1", "most_names": "names_8000 names_1",
     },
     "nginx_nopush": {"one_segment": "joined_1200 apart_1200", "two_segments": "joined_1233 apart_1233"},
+    "server_addresses": {"addresses": "four_addresses one_address", "ports_kept": "kept one_address"},
     "lossy_path": {"lossy_here": "lossy clean", "bbr_here": "bbr_1 reno_1"},
 }  # fmt: skip
 
@@ -90,19 +97,17 @@ def add_bodies(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_sizes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of `response_sizes` with ``setting``, ``variant`` (such as ``reno_1299``) and ``model_rps``.
+    """Return the runs of `response_sizes` with ``setting``, ``variant`` (such as ``body_1299``) and ``model_rps``.
 
-    The model is a server with a time for each request, segment and byte, fitted to the sizes under reno.
+    The model is a server with a time for each request, segment and byte, fitted to the sizes.
     """
-    ordered = runs.sort_values(["variant", "body_bytes"], ascending=[False, True])
-    reno = ordered["variant"] == "reno"
-    means = ordered[reno].groupby("payload_bytes")["throughput_rps"].mean()
-    request_s, segment_s, byte_s = np.maximum(wire.server_costs_s(means.index.to_numpy(float), means), 0)
-    fitted = wire.server_limit_rps(request_s, segment_s, byte_s, ordered["payload_bytes"])
+    ordered = runs.sort_values("body_bytes")
+    means = ordered.groupby("payload_bytes")["throughput_rps"].mean()
+    costs_s = np.maximum(wire.server_costs_s(means.index.to_numpy(float), means), 0)
     return ordered.assign(
-        setting=ordered["variant"] + ordered["body_bytes"].map(", {:.0f} B".format),
-        model_rps=np.where(reno, fitted, np.nan),
-        variant=ordered["variant"] + ordered["body_bytes"].map("_{:.0f}".format),
+        setting=ordered["body_bytes"].map("{:.0f} B".format),
+        variant=ordered["body_bytes"].map("body_{:.0f}".format),
+        model_rps=wire.server_limit_rps(*costs_s, ordered["payload_bytes"]),
     )
 
 

@@ -1,5 +1,6 @@
 """Numbers of the reruns of “Nginx Performance Test”: one connection, threads, connections had, orphans, keep-alive."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,8 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
 
     The table is `runs` with ``threads`` and ``busy_ratio``, without levels of fewer than three runs.  The numbers are
     Estimates: ``measured_threads``, ``formula_threads``, ``page_cpu_s``, and what the first level from the formula's
-    result on reaches (``near_``); beside them ``busiest_ratio`` of all levels, and the ends of the intervals of
-    measured throughput by N / (N C + W), that of threads which all compute at once (``lockstep_``).
+    result on reaches (``near_``); C and the formula's result on a saturated processor (``full_``); beside them ``busiest_ratio`` of all levels, and measured throughput by
+    N / (N C + W), that of threads which all compute at once, at the fewest and the most threads (``lockstep_``).
     """
     pool = runs.assign(threads=numbers_in(runs["variant"], "children").astype(int))
     pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
@@ -77,37 +78,20 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     near = pool[pool["threads"] == next((n for n in busy.index if n >= formula.value), busy.index[-1])]
     optimum = crossing if busy.max() >= SATURATED_RATIO else Estimate(np.nan, np.nan, np.nan, 0.95, "no plateau")
     alone = models.asymptotic_bounds(pool["threads"], [page_cpu.value], wait_s)["throughput_lo_rps"]
-    lockstep = pool.assign(lockstep_ratio=pool["throughput_rps"] / alone.to_numpy())
-    ends = stats.summarise_repeats(lockstep, by="threads", column="lockstep_ratio")
+    lockstep = (pool["throughput_rps"] / alone.to_numpy()).groupby(pool["threads"])
     numbers = {"measured_threads": optimum, "formula_threads": formula, "page_cpu_s": page_cpu, "wait_s": wait_s}
     ratios = optimum.value / formula.value, optimum.lo / formula.hi, optimum.hi / formula.lo
     ratio = Estimate(*ratios, 0.95, "outermost ratios of both intervals", optimum.warnings)
     numbers |= {"threads_ratio": ratio, "plateau_rps": 1 / plateau.value}
     numbers |= {"near_threads": int(near["threads"].iloc[0]), "near_busy_ratio": stats.find_mean(near["busy_ratio"])}
     numbers |= {"near_share_ratio": stats.find_mean(near["throughput_rps"] * plateau.value)}
-    numbers |= {"most_threads": int(busy.index[-1]), "busiest_ratio": busy.max()}
-    return pool, numbers | {"lockstep_lo": ends["lo"].min(), "lockstep_hi": ends["hi"].max()}
-
-
-def whole_cycles_ratio(pool: pd.DataFrame, histogram: pd.DataFrame, least_threads: int) -> Estimate:
-    """Share of the responses that took a whole number of cycles, within a tenth; by chance it is a fifth.
-
-    N threads in lockstep send N responses once in each cycle of N / X, so that each response takes whole cycles.
-
-    Examples
-    --------
-    >>> pool = pd.DataFrame({"run_id": ["a", "b"], "threads": 10, "throughput_rps": 50.0})
-    >>> responses = pd.DataFrame({"run_id": ["a", "a", "b"], "corrected": False, "lower_s": [0.39, 0.29, 0.19],
-    ...                           "upper_s": [0.41, 0.31, 0.21], "responses": [3, 1, 5]})
-    >>> whole_cycles_ratio(pool, responses, 1).value  # cycles of 0.2 s: 2 and 1.5 of them, then 1
-    0.875
-    """
-    many = pool.loc[pool["threads"] >= least_threads, ["run_id", "threads", "throughput_rps"]]
-    found = histogram[~histogram["corrected"].astype(bool)].merge(many, on="run_id")
-    cycles = (found["lower_s"] + found["upper_s"]).astype(float) / 2 * found["throughput_rps"] / found["threads"]
-    whole = ((cycles - cycles.round()).abs() <= 0.1) & (cycles > 0.5)
-    counts = found["responses"].astype(float)
-    return stats.find_mean((counts * whole).groupby(found["run_id"]).sum() / counts.groupby(found["run_id"]).sum())
+    full = pool[pool["busy_ratio"] >= SATURATED_RATIO]
+    if len(full):
+        numbers["full_cpu_s"] = stats.find_mean(full["busy_ratio"] / full["throughput_rps"])
+        numbers["full_threads"] = models.find_threads_to_fill(numbers["full_cpu_s"], wait_s)
+    ends = {"least_threads": int(busy.index[0]), "most_threads": int(busy.index[-1]), "busiest_ratio": busy.max()}
+    at_ends = {name: stats.find_mean(lockstep.get_group(ends[f"{name}_threads"])) for name in ("least", "most")}
+    return pool, numbers | ends | {f"lockstep_{name}_ratio": ratio for name, ratio in at_ends.items()}
 
 
 def rerun_wordpress(runs: pd.DataFrame) -> dict[str, Any]:
@@ -135,13 +119,13 @@ def rerun_wordpress(runs: pd.DataFrame) -> dict[str, Any]:
 
 
 def rerun_connections(
-    runs: pd.DataFrame, sockets: pd.DataFrame, settings: pd.DataFrame, few_ports: int
+    runs: pd.DataFrame, sockets: pd.DataFrame, settings: pd.DataFrame, allowed: Mapping[str, int]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Count the connections of each variant, beside the most that files, ports and the accept queue allow.
+    """Count the connections of each variant, beside the most that files, the accept queue and `allowed` permit.
 
-    A client opens at most one connection for each open file and local port.  At a server whose program has no more
-    files, the kernel goes on until the accept queue is full: it holds one more than ``net.core.somaxconn`` says
-    (Linux, ``include/net/sock.h``, sk_acceptq_is_full).
+    A client opens at most one connection for each open file; `allowed` is by variant, such as its ports.  At a server
+    whose program has no more files, the kernel goes on until the accept queue is full: it holds one more than
+    ``net.core.somaxconn`` says (Linux, ``include/net/sock.h``, sk_acceptq_is_full).
 
     The table has a row of means for each variant, the numbers have the same by ``VARIANT_COLUMN``.  ``VARIANT_rest``
     is most − established at the server.
@@ -155,7 +139,7 @@ def rerun_connections(
     queue = settings[(settings["setting"] == "net.core.somaxconn") & (settings["host"] == "S1")].set_index("run_id")
     limits = {process: of["value"].astype(float) for process, of in files.groupby("process")}
     limits["server"] = limits["server"] + queue["value"].astype(float) + 1
-    limits["ports"] = had.loc[had["variant"] == "few_ports", "connections"].clip(upper=few_ports)
+    limits["allowed"] = had["variant"].astype("str").map(allowed)
     had["most"] = pd.DataFrame(limits).join(had["connections"]).min(axis="columns")
     rows: list[dict[str, Any]] = []
     numbers: dict[str, Any] = {}

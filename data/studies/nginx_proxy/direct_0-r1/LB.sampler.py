@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import time
+from typing import Any
 
 # Tools that print what the kernel holds need some ms; one that hangs must not stop the other series.
 _PATIENCE_S = 2.0
@@ -48,7 +49,7 @@ def main() -> None:
                 one["due"] += one["interval_s"]
 
 
-def _take(series: list) -> None:
+def _take(series: list[Any]) -> None:
     """Take one snapshot of each series; the tools run in parallel."""
     running = []
     for one in series:
@@ -66,12 +67,12 @@ def _take(series: list) -> None:
         _wait(one, pid)
 
 
-def _spawn(argv: list, out: int) -> int:
+def _spawn(argv: list[Any], out: int) -> int:
     actions = [(os.POSIX_SPAWN_DUP2, out, 1)]
     return os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions)
 
 
-def _wait(one: dict, pid: int) -> None:
+def _wait(one: dict[str, Any], pid: int) -> None:
     ended = select.poll()
     descriptor = os.pidfd_open(pid)
     ended.register(descriptor, select.POLLIN)
@@ -113,7 +114,7 @@ def _write(out: int, text: bytes) -> None:
         text = text[os.write(out, text) :]
 
 
-def _report(one: dict, why: object) -> None:
+def _report(one: dict[str, Any], why: object) -> None:
     """Print what failed, and remove the partial snapshot, so that the file has complete ones only."""
     os.ftruncate(one["out"], one["whole"])
     os.write(2, f"{one['file']}: {_stamp()[3:-1].decode('ascii')}: {why}\n".encode("utf-8", "replace"))
