@@ -1,6 +1,7 @@
 """Each fault by a real launch: what was done is in run.json, and what it did is in the tables."""
 
 import contextlib
+import os
 
 import psutil
 import pytest
@@ -157,6 +158,16 @@ def test_other_processes_beside_the_server(tmp_path):
     words = [told.split(": ")[0] for told in events(made)]
     assert words == ["sha256sum /dev/zero started"] * 2 + ["sha256sum /dev/zero ended"] * 2
     assert not [pid for told in events(made) if psutil.pid_exists(pid := int(told.split(": ")[1]))]
+
+
+def test_other_processes_use_the_processors_of_their_host_alone(tmp_path):
+    hosts = {"S1": {"cpus": [0]}, "C1": {"cpus": [os.cpu_count() - 1]}}
+    load = {"duration_s": 3}
+    made = launched(
+        tmp_path / "s", **SITE, hosts=hosts, fault={"busy_processors": 2}, monitors={"pidstat": 1}, load=load
+    )
+    seen = made.of("processes", "S1").query("command == 'sha256sum'")
+    assert len(seen) >= 2 and set(seen["cpu"]) == {"0"}
 
 
 def test_packets_for_one_processor(tmp_path):

@@ -261,7 +261,8 @@ class RunSession:
     def _injected(self, fault: Fault) -> Iterator[None]:
         """Inject the fault, and record its steps even if one cannot be undone."""
         pids = {name: started.process.pid for name, (_, started) in self.servers.items()}
-        host = self.environment.watch[self.deployment.faulty].host
+        faulty = self.environment.watch[self.deployment.faulty].host
+        host = replace(faulty, cpus=self._cpus(self.deployment.faulty, fault.role))
         events: list[Event] = []
         try:
             with injected(fault, host, pids) as events:
