@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.tools.servers.nginx import Process, Serving, block, http_directives, nginx_process
 from loadcurve.lab.tools.servers.server import Server, ServerGroup, ServerHost, Service
@@ -362,11 +363,16 @@ def _start_wordpress(section: WordpressSection, host: ServerHost) -> ServerGroup
     return start_php(section.children, 1, lambda database: wordpress_page(database, host.listen, section.wait_ms), host)
 
 
+def _require_wordpress(_: WordpressSection, programs: Programs) -> None:
+    programs.wordpress()
+    programs.php()
+
+
 WORDPRESS = Server(
     "wordpress",
     "WordPress behind an nginx, before a MariaDB.",
     WordpressSection,
     _start_wordpress,
-    require=lambda section, programs: (programs.wordpress(), programs.php()),
+    require=_require_wordpress,
     work_s=lambda section: section.wait_ms / 1000,
 )
