@@ -52,11 +52,7 @@ if TYPE_CHECKING:
         proportional_bounds,
     )
     from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
-    from loadcurve.models.retransmission import (
-        next_retransmission_s,
-        orphan_lifetime_s,
-        retransmission_limit_s,
-    )
+    from loadcurve.models.retransmission import next_retransmission_s, orphan_lifetime_s, retransmission_limit_s
     from loadcurve.models.scaling import fit_usl
     from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
     from loadcurve.models.similarity import similarity_verdict, summarise_similarity
@@ -68,7 +64,6 @@ if TYPE_CHECKING:
         service_demand_s,
         threads_to_fill,
         utilisation_ratio,
-        visits_per_request,
     )
 
 __all__ = [
@@ -114,7 +109,6 @@ __all__ = [
     "usl_limit_rps",
     "usl_peak_connections",
     "utilisation_ratio",
-    "visits_per_request",
     "wire",
 ]
 

@@ -125,29 +125,6 @@ def forced_flow_rps(throughput_rps: ArrayLike, visits: ArrayLike) -> Array:
     return at_least_0("visits", visits) * at_least_0("throughput_rps", throughput_rps)  # X_k = V_k X
 
 
-def visits_per_request(centre_throughput_rps: ArrayLike, throughput_rps: ArrayLike) -> Array:
-    """Mean visits to a resource for each request: V_k = X_k / X.
-
-    Parameters
-    ----------
-    centre_throughput_rps : array_like
-        Throughput X_k of the resource, >= 0.
-    throughput_rps : array_like
-        Throughput X of the system, > 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        A count; times the mean service time of a visit it is the service demand, D_k = V_k S_k.
-
-    Examples
-    --------
-    >>> print(visits_per_request(300, 100))
-    3.0
-    """
-    return at_least_0("centre_throughput_rps", centre_throughput_rps) / above_0("throughput_rps", throughput_rps)
-
-
 def threads_to_fill(
     cpu_time_s: ArrayLike, wait_time_s: ArrayLike, cores: ArrayLike = 1, utilisation_ratio: ArrayLike = 1
 ) -> Array:

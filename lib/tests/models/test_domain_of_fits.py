@@ -12,17 +12,7 @@ from scipy import optimize
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import find_demand, find_limit, find_peak, find_peak_throughput
 from loadcurve.models.capacity import kneedle
-from loadcurve.models.scaling import (
-    LAWS,
-    QUANTITIES,
-    bootstrap_law,
-    find_profile,
-    fit_finite_source,
-    fit_law,
-    fit_saturating,
-    fit_usl,
-    run_tournament,
-)
+from loadcurve.models.scaling import LAWS, QUANTITIES, bootstrap_law, find_profile, fit_law, fit_usl, run_tournament
 
 # Where SciPy begins: costs small, middling and large.
 STARTS = [(contention, coherency) for contention in (1e-3, 0.3, 0.99) for coherency in (1e-6, 1e-3, 0.3)]
@@ -151,7 +141,7 @@ def test_an_interval_beside_a_bound_does_not_take_the_bound_for_known():
 
 
 def test_a_sharp_bend_takes_the_bound_of_the_sharpness_exactly():
-    fit = fit_saturating([1, 2, 4, 8, 16, 32], [100, 198, 405, 640, 641, 639])
+    fit = fit_law(LAWS["saturating"], [1, 2, 4, 8, 16, 32], [100, 198, 405, 640, 641, 639])
     sharpness = fit.parameters["sharpness"]
     assert sharpness.value == sharpness.hi == LAWS["saturating"].bounds["sharpness"][0]
     assert "at its bound" in sharpness.method
@@ -176,7 +166,7 @@ def test_the_unit_of_throughput_does_not_matter(unit):
     """Requests per day, or thousands of them per second: times are the inverse, without an upper limit in seconds."""
     number = np.array([1.0, 2, 4, 8, 16, 32])
     law = LAWS["finite_source"]
-    fit = fit_finite_source(number, law.function(number, 0.01 / unit, 0.1 / unit))
+    fit = fit_law(LAWS["finite_source"], number, law.function(number, 0.01 / unit, 0.1 / unit))
     assert fit.values() == pytest.approx([0.01 / unit, 0.1 / unit], rel=1e-5)
 
 

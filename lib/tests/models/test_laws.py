@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models import (
-    little_connections,
-    little_latency_s,
-    little_throughput_rps,
-    single_thread_throughput_rps,
-)
+from loadcurve.models import little_connections, little_latency_s, little_throughput_rps, single_thread_throughput_rps
 
 positive = st.floats(1e-6, 1e6)
 think = st.floats(0, 1e3)

@@ -9,7 +9,7 @@ from published_scaling import NGINX_100KB, RAYTRACER, SPECSDM91, SYSBENCH
 from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import LAWS, fit_amdahl, fit_free_usl, fit_law, fit_linear, fit_roofline, fit_usl
+from loadcurve.models.scaling import LAWS, fit_free_usl, fit_law, fit_roofline, fit_usl
 from loadcurve.models.scaling.finite_source import finite_source_rps
 
 NUMBER = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
@@ -130,10 +130,11 @@ def test_raytracer_with_free_signs():
 
 def test_the_laws_are_nested():
     """A law with a parameter more misses no more; at its bounds it is the simpler one."""
-    linear, amdahl, law = (fit(*SPECSDM91, weights="equal") for fit in (fit_linear, fit_amdahl, fit_usl))
+    linear, amdahl, law = (fit_law(LAWS[name], *SPECSDM91, weights="equal") for name in ("linear", "amdahl", "usl"))
     assert linear.r_squared < amdahl.r_squared < law.r_squared
     bounded = fit_usl(*RAYTRACER, weights="equal")
-    assert bounded.values()[:2] == pytest.approx(fit_amdahl(*RAYTRACER, weights="equal").values(), rel=1e-6)
+    amdahl = fit_law(LAWS["amdahl"], *RAYTRACER, weights="equal")
+    assert bounded.values()[:2] == pytest.approx(amdahl.values(), rel=1e-6)
 
 
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1e5), st.integers(1, 400))
@@ -157,21 +158,21 @@ def test_finite_source_keeps_to_its_bounds(demand, delay):
 
 def test_weights_count():
     number, throughput = [1, 2, 4, 8], [10.0, 20.0, 44.0, 80.0]
-    assert fit_linear(number, throughput, weights=[1, 1, 1e-9, 1]).values() == pytest.approx([10.0])
-    equal = fit_linear(number, throughput, weights="equal")
-    assert fit_linear(number, throughput, weights=[5, 5, 5, 5]).values() == equal.values()
+    assert fit_law(LAWS["linear"], number, throughput, weights=[1, 1, 1e-9, 1]).values() == pytest.approx([10.0])
+    equal = fit_law(LAWS["linear"], number, throughput, weights="equal")
+    assert fit_law(LAWS["linear"], number, throughput, weights=[5, 5, 5, 5]).values() == equal.values()
     # By default each point weighs 1 / (γN)², so that γ is the mean of X / N.
-    relative = fit_linear(number, throughput)
+    relative = fit_law(LAWS["linear"], number, throughput)
     assert relative.values() == pytest.approx([np.mean(throughput / np.array(number))])
     assert (relative.weighting, equal.weighting) == ("relative", "equal")
     assert "linear, least squares with relative weights, 4 points" in str(relative)
     assert "relative weights" in relative.parameters["unit_throughput_rps"].method
     with pytest.raises(ValueRuleError, match="weights must be one of relative, equal, or an array, got 'x'"):
-        fit_linear(number, throughput, weights="x")
+        fit_law(LAWS["linear"], number, throughput, weights="x")
     with pytest.raises(ValueRuleError, match="weights must be > 0"):
-        fit_linear(number, throughput, weights=[1, 1, 0, 1])
+        fit_law(LAWS["linear"], number, throughput, weights=[1, 1, 0, 1])
     with pytest.raises(ValueRuleError, match="weights must be of the shape"):
-        fit_linear(number, throughput, weights=[1, 1])
+        fit_law(LAWS["linear"], number, throughput, weights=[1, 1])
 
 
 def test_what_the_data_do_not_show_is_said():

@@ -5,7 +5,7 @@ from published_scaling import RAYTRACER, SPECSDM91, SYNTHETIC
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import find_limit, find_peak, find_peak_throughput, fit_usl, usl
-from loadcurve.models.scaling import fit_amdahl
+from loadcurve.models.scaling import LAWS, fit_law
 
 
 def test_specsdm91():
@@ -90,4 +90,4 @@ def test_rules():
     with pytest.raises(ValueRuleError, match="interval must be one of profile, delta"):
         find_peak(fit, interval="t")
     with pytest.raises(ValueRuleError, match="fit must be of the law usl"):
-        find_peak(fit_amdahl([1, 2, 4], [10, 18, 30]))
+        find_peak(fit_law(LAWS["amdahl"], [1, 2, 4], [10, 18, 30]))

@@ -6,7 +6,7 @@ from published_scaling import RAYTRACER, SPECSDM91
 from scipy import optimize, stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import QUANTITIES, find_profile, fit_amdahl, fit_usl, usl
+from loadcurve.models.scaling import LAWS, QUANTITIES, find_profile, fit_law, fit_usl, usl
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 96])
 TRUE = (100.0, 0.03, 0.0008)
@@ -71,7 +71,7 @@ def test_rules():
     with pytest.raises(ValueRuleError, match="quantity must be one of"):
         find_profile(fit, "knee")
     with pytest.raises(ValueRuleError, match="fit must be of the law usl, got 'amdahl'"):
-        find_profile(fit_amdahl(*SPECSDM91, weights="equal"), "contention")
+        find_profile(fit_law(LAWS["amdahl"], *SPECSDM91, weights="equal"), "contention")
     with pytest.raises(ValueRuleError, match="points must be > 3"):
         find_profile(fit_usl([1, 2, 4], [10, 17, 26]), "peak")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import usl, usl_connections_at, usl_latency_at, usl_peak_connections, usl_throughput_at
+from loadcurve.models.scaling import usl, usl_connections_at, usl_peak_connections, usl_throughput_at
 
 SCA = (90, 0.03, 1e-4)  # the model of sca_tools' tests
 USL4J = (40, 0.06, 0.06)  # λ, σ and κ of usl4j's tests
@@ -48,7 +48,6 @@ def test_the_peak_is_on_both_branches(unit, alpha, beta):
     most = usl(peak, unit, alpha, beta)
     for branch in ("rising", "falling"):
         assert usl_connections_at(most, unit, alpha, beta, branch) == pytest.approx(peak, rel=1e-4)
-        assert usl_latency_at(most, unit, alpha, beta, branch) == pytest.approx(peak / most, rel=1e-4)
     assert np.isnan(usl_connections_at(most * (1 + 1e-9), unit, alpha, beta))
 
 
@@ -64,8 +63,8 @@ def test_usl4j_gives_a_latency_to_a_throughput_that_cannot_be():
     """``LatencyAtThroughput(600)`` = .235 is asserted there; its own model never makes more than 84.2."""
     most = usl(usl_peak_connections(*USL4J[1:]), *USL4J)
     assert most == pytest.approx(84.2, abs=0.05)
-    assert np.isnan(usl_latency_at(600, *USL4J))
-    assert np.isnan(usl_latency_at(most * 1.001, *USL4J, branch="falling"))
+    assert np.isnan(usl_connections_at(600, *USL4J))
+    assert np.isnan(usl_connections_at(most * 1.001, *USL4J, branch="falling"))
 
 
 def test_usl4j_has_a_sign_reversed():

@@ -14,7 +14,6 @@ from loadcurve.models import (
     service_demand_s,
     threads_to_fill,
     utilisation_ratio,
-    visits_per_request,
 )
 
 positive = st.floats(1e-6, 1e6)
@@ -52,7 +51,7 @@ def test_utilisation_there_and_back(throughput, busy, number):
 
 @given(positive, positive)
 def test_forced_flow_there_and_back(throughput, visits):
-    assert visits_per_request(forced_flow_rps(throughput, visits), throughput) == pytest.approx(visits)
+    assert forced_flow_rps(throughput, visits) / throughput == pytest.approx(visits)
 
 
 @given(positive, st.floats(0, 1e6), servers, ratios)
@@ -80,7 +79,6 @@ def test_missing_stays_missing():
         (lambda: service_demand_s(1, 1.2), "utilisation_ratio must be 0 <= ratio <= 1, got 1.2"),
         (lambda: service_demand_s(0, 1), "throughput_rps must be > 0"),
         (lambda: saturation_throughput_rps(0), "demand_s must be > 0"),
-        (lambda: visits_per_request(1, 0), "throughput_rps must be > 0"),
         (lambda: threads_to_fill(0, 1), "cpu_time_s must be > 0"),
         (lambda: threads_to_fill(1, 1, 1, 80), "utilisation_ratio must be 0 <= ratio <= 1, got 80"),
         (lambda: saturation_connections(1, 0), "latency_min_s must be > 0"),

@@ -22,15 +22,7 @@ from loadcurve.models.queueing.approximate import solve_linearizer, solve_schwei
 from loadcurve.models.queueing.classes import solve_classes
 from loadcurve.models.queueing.mva import solve_load_dependent, solve_network
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, check_network
-from loadcurve.models.queueing.stations import (
-    Station,
-    erlang_b,
-    erlang_c,
-    solve_mg1,
-    solve_mm1,
-    solve_mmm,
-    solve_mmmk,
-)
+from loadcurve.models.queueing.stations import Station, erlang_b, erlang_c, solve_mg1, solve_mm1, solve_mmm, solve_mmmk
 
 __all__ = [
     "ClosedNetwork",

@@ -8,7 +8,7 @@
 | ``finite_source``   | a delay and one queue |
 | ``rational``        | least squares for laws of the form N / polynomial; ``marquardt`` for all others |
 | ``points``          | runs grouped by level, checked, with their weights |
-| ``fits``            | `fit_law` and one function for each law; ``diagnostics`` are its checks and warnings |
+| ``fits``            | `fit_law` and functions for the laws fitted most; ``diagnostics`` are its checks and warnings |
 | ``intervals``       | profile-likelihood intervals; bootstrap intervals widened for few repeats |
 | ``bootstrap``       | bootstrap over runs |
 | ``model_selection`` | `run_tournament`: ``posterior``, and the forecast beyond the last level |
@@ -18,17 +18,7 @@ Imports go one way: ``law marquardt`` < ``rational`` < the laws < ``points diagn
 """
 
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval
-from loadcurve.models.scaling.fits import (
-    LAWS,
-    fit_amdahl,
-    fit_finite_source,
-    fit_free_usl,
-    fit_law,
-    fit_linear,
-    fit_roofline,
-    fit_saturating,
-    fit_usl,
-)
+from loadcurve.models.scaling.fits import LAWS, fit_free_usl, fit_law, fit_roofline, fit_usl
 from loadcurve.models.scaling.intervals import QUANTITIES, find_profile, influence_degrees, summarise_bootstrap
 from loadcurve.models.scaling.model_selection import DEPARTURE, ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.points import summarise_points
@@ -36,7 +26,6 @@ from loadcurve.models.scaling.usl import (
     usl,
     usl_by_parabola,
     usl_connections_at,
-    usl_latency_at,
     usl_limit_rps,
     usl_peak_connections,
     usl_through_first,
@@ -53,13 +42,9 @@ __all__ = [
     "bootstrap_law",
     "find_interval",
     "find_profile",
-    "fit_amdahl",
-    "fit_finite_source",
     "fit_free_usl",
     "fit_law",
-    "fit_linear",
     "fit_roofline",
-    "fit_saturating",
     "fit_usl",
     "influence_degrees",
     "run_tournament",
@@ -68,7 +53,6 @@ __all__ = [
     "usl",
     "usl_by_parabola",
     "usl_connections_at",
-    "usl_latency_at",
     "usl_limit_rps",
     "usl_peak_connections",
     "usl_through_first",

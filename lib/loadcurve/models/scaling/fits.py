@@ -1,4 +1,4 @@
-"""Weighted least squares of any law, with intervals, diagnostics and warnings, and one function for each law."""
+"""Weighted least squares of any law, with intervals, diagnostics and warnings."""
 
 from typing import Literal
 
@@ -230,33 +230,6 @@ def fit_usl(
     return fit_law(USL, connections, throughput_rps, level, weights)
 
 
-def fit_amdahl(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit Amdahl's law, the Universal Scalability Law without coherency; arguments as for `fit_usl`.
-
-    Examples
-    --------
-    >>> fit = fit_amdahl([1, 2, 5], [100, 100 * 2 / 1.25, 100 * 5 / 2])  # α = 0.25
-    >>> print(round(fit.parameters["contention"].value, 3))
-    0.25
-    """
-    return fit_law(AMDAHL, connections, throughput_rps, level, weights)
-
-
-def fit_linear(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit X = γ N, the law of a system that shares nothing; arguments as for `fit_usl`.
-
-    Examples
-    --------
-    >>> print(round(fit_linear([1, 2, 4], [100, 200, 400]).parameters["unit_throughput_rps"].value))
-    100
-    """
-    return fit_law(LINEAR, connections, throughput_rps, level, weights)
-
-
 def fit_free_usl(
     connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
@@ -285,33 +258,3 @@ def fit_roofline(
     55
     """
     return fit_law(ROOFLINE, connections, throughput_rps, level, weights)
-
-
-def fit_saturating(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit a smooth transition from the slope γ to the capacity C with a sharpness k; arguments as for `fit_usl`.
-
-    Examples
-    --------
-    >>> number = [1, 2, 4, 8, 16, 32]
-    >>> fit = fit_saturating(number, [1 / (1 / (100 * n) + 1 / 800) for n in number])  # k = 1
-    >>> print([round(value) for value in fit.values()])
-    [100, 800, 1]
-    """
-    return fit_law(SATURATING, connections, throughput_rps, level, weights)
-
-
-def fit_finite_source(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit a closed system of one queue (demand D) behind a delay Z; arguments as for `fit_usl`, N whole numbers.
-
-    Examples
-    --------
-    >>> from loadcurve.models.queueing import solve_network
-    >>> solved = solve_network(8, [0.01], think_time_s=0.03)
-    >>> print([round(value, 4) for value in fit_finite_source(range(1, 9), solved.throughput_rps).values()])
-    [0.01, 0.03]
-    """
-    return fit_law(FINITE_SOURCE, connections, throughput_rps, level, weights)

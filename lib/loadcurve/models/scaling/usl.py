@@ -254,24 +254,6 @@ def usl_connections_at(
     return np.where((found > 0) & np.isfinite(found) & reached, found, np.nan)
 
 
-def usl_latency_at(
-    throughput_rps: ArrayLike,
-    unit_throughput_rps: ArrayLike,
-    contention: ArrayLike,
-    coherency: ArrayLike,
-    branch: str = "rising",
-) -> Array:
-    """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`.
-
-    Examples
-    --------
-    >>> print(usl_latency_at(1151.0353, 90, 0.03, 1e-4).round(5))  # 21 / 1151.0353
-    0.01824
-    """
-    found = usl_connections_at(throughput_rps, unit_throughput_rps, contention, coherency, branch)
-    return found / np.asarray(above_0("throughput_rps", throughput_rps))
-
-
 def usl_throughput_at(
     latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
 ) -> Array:
