@@ -16,7 +16,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
-from loadcurve.tables.curves import confounded_factors, factors_along
+from loadcurve.tables.curves import SATURATED_RATIO, confounded_factors, factors_along
 from loadcurve.tables.schemas.derived import digit_of
 from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 from loadcurve.units import format_quantity
@@ -303,6 +303,10 @@ def _limits(
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Return the demand of each resource, their ranking, and the verdict in a sentence."""
     if usage.empty:
+        return pd.DataFrame(), pd.DataFrame(), ""
+    busiest = usage.groupby("resource")["utilisation_ratio"].mean().max()
+    if usage[load].eq(usage[load].iloc[0]).all() and busiest < SATURATED_RATIO:
+        found.missing["Bottleneck"] = "one load that saturates nothing has no plateau and no slope: measure more loads"
         return pd.DataFrame(), pd.DataFrame(), ""
     try:
         demands = capacity.summarise_demands(usage, load=load, level=level)
