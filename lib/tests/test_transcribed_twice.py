@@ -20,7 +20,8 @@ import yaml
 
 # Their values are typed twice in a test of their own, or are judgements of a reader.
 OTHER_SOURCES = {"audit_labels", "scaling_curves", "reading_checklist"}
-OUR_OWN = {"hosts", "links", "claims", "experiments"}  # drawings, and a report in our words: no column of numbers
+# Drawings, a report in our words, and the settings of its rerun: no column of numbers.
+OUR_OWN = {"hosts", "links", "claims", "experiments", "settings", "changes"}
 KEYS = {
     "prose": ("name",), "outputs": ("raw", "item", "quantity"), "acceptance_plan": ("test_point",),
     "watched": ("resource",),

@@ -7,14 +7,7 @@ from validation.coverage.comparisons import (
     summarise_ratio_coverage,
     summarise_unequal_coverage,
 )
-from validation.coverage.count import (
-    COLUMNS,
-    holds,
-    summarise_hits,
-    summarise_sizes,
-    summarise_studies,
-    verdict,
-)
+from validation.coverage.count import COLUMNS, holds, summarise_hits, summarise_sizes, summarise_studies, verdict
 from validation.coverage.curves import (
     LAST,
     SHIPPED,
@@ -32,11 +25,7 @@ from validation.coverage.resources import (
     summarise_plateau_coverage,
     summarise_scale_out_coverage,
 )
-from validation.coverage.series import (
-    summarise_drift_coverage,
-    summarise_series_coverage,
-    summarise_slow_coverage,
-)
+from validation.coverage.series import summarise_drift_coverage, summarise_series_coverage, summarise_slow_coverage
 
 __all__ = [
     "CLAIMED",

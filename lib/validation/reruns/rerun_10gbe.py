@@ -11,6 +11,7 @@ import pandas as pd
 
 from loadcurve.analysis.cells import changes_of_settings
 from loadcurve.files import paths
+from loadcurve.ingest.published import read_published
 from loadcurve.models import wire
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.study import Study
@@ -19,74 +20,12 @@ from loadcurve.study.records import read_study
 SHAPER = wire.Wire(medium_overhead_bytes=0)
 """A link whose rate a token bucket sets: it counts frames, without preamble, check sequence and gap (tc-tbf(8))."""
 
-LOG = {
-    "log_off": "off", "log_1m": "buffer 1 MiB", "log_64k": "buffer 64 KiB", "log_4k": "buffer 4 KiB",
-    "log_on": "no buffer", "log_memory": "no buffer, in memory",
-    "two_workers_off": "2 workers, off", "two_workers_64k": "2 workers, buffer 64 KiB",
-    "two_workers_on": "2 workers, no buffer",
-}  # fmt: skip
-"""Labels of the settings of the access log in `nginx_settings`."""
 
-SETTINGS = {
-    "text_2590": "text, 2590 B", "text_mixed": "text, 616 or 2590 B", "small": "file, 1200 B",
-    "small_nopush": "… tcp_nopush", "large": "file, 10000 B", "large_copied": "… sendfile off",
-    "large_gzip": "… gzip", "large_gzip_6": "… gzip, level 6", "large_gzip_9": "… gzip, level 9",
-    "large_no_offloads": "… no offloads",
-}  # fmt: skip
-"""Labels of the other settings in `nginx_settings`."""
-
-PROXY = {
-    "direct_0": "no proxy, 0 B", "kept_0": "0 B", "kept_1232": "1232 B", "kept_2590": "2590 B",
-    "kept_10000": "10000 B", "kept_100000": "100000 B", "not_kept_0": "not kept, 0 B",
-    "not_kept_2590": "not kept, 2590 B", "names_1": "1 name, 0 B", "names_800": "800 names, 0 B",
-    "not_kept_names_800": "not kept, 800 names, 0 B",
-}  # fmt: skip
-"""Labels of the settings of `nginx_proxy`."""
-
-SERVERS = {
-    "nginx": "nginx", "lighttpd": "lighttpd", "apache": "Apache", "caddy": "Caddy",
-    "nginx_text": "nginx, from memory", "haproxy_text": "HAProxy, from memory", "nginx_empty": "nginx, empty file",
-    "lighttpd_empty": "lighttpd, empty file", "apache_empty": "Apache, empty file", "caddy_empty": "Caddy, empty file",
-}  # fmt: skip
-"""Labels of the settings of `other_servers`."""
-
-PORTS = {"one_address": "1 address", "four_addresses": "4 addresses", "kept": "1 address, kept"}
-"""Labels of the settings of `server_addresses`."""
-
-NAMES = {"names_1": "1 name", "names_80": "80 names", "names_800": "800 names", "names_8000": "8000 names"}
-"""Labels of the settings of `nginx_names`."""
-
-NOPUSH = {
-    "apart_1200": "1200 B", "joined_1200": "… tcp_nopush", "apart_1233": "1233 B", "joined_1233": "… tcp_nopush ",
-}  # fmt: skip
-"""Labels of the settings of `nginx_nopush`; equal labels would be one setting, hence the blank."""
-
-_CHANGES = {
-    "response_sizes": {"step_here": "body_1299 body_1298", "filled": "body_1298 body_0"},
-    "nginx_settings": {
-        "log_here": "log_on log_off", "memory_off": "log_memory log_off", "memory_here": "log_memory log_on",
-        "small_buffer": "log_4k log_off", "large_buffer": "log_1m log_off", "buffers_here": "log_1m log_4k",
-        "nopush_here": "small_nopush small", "copied_here": "large_copied large", "gzip_here": "large_gzip large",
-        "gzip_6_here": "large_gzip_6 large", "gzip_9_here": "large_gzip_9 large",
-        "offloads_here": "large_no_offloads large", "two_workers_here": "two_workers_on two_workers_off",
-        "two_workers_buffer": "two_workers_64k two_workers_off",
-    },
-    "nginx_proxy": {
-        "proxy_here": "kept_0 direct_0", "not_kept_here": "not_kept_0 kept_0",
-        "not_kept_names": "not_kept_names_800 names_800", "proxy_names": "names_800 names_1",
-    },
-    "other_servers": {
-        "lighttpd_here": "lighttpd nginx", "apache_here": "apache nginx", "caddy_here": "caddy nginx",
-        "haproxy_here": "haproxy_text nginx_text", "lighttpd_empty": "lighttpd_empty nginx_empty",
-        "apache_empty": "apache_empty nginx_empty", "caddy_empty": "caddy_empty nginx_empty",
-    },
-    "nginx_names": {
-        "few_names": "names_80 names_1", "many_names": "names_800 names_1", "most_names": "names_8000 names_1",
-    },
-    "nginx_nopush": {"one_segment": "joined_1200 apart_1200", "two_segments": "joined_1233 apart_1233"},
-    "server_addresses": {"addresses": "four_addresses one_address", "ports_kept": "kept one_address"},
-    "lossy_path": {"lossy_here": "lossy clean", "bbr_here": "bbr_1 reno_1"},
-}  # fmt: skip
+def labels_of(study: str, part: str = "") -> dict[str, str]:
+    """Return the label of each setting of a part of a recorded study, in the order of its figure."""
+    listed = read_published("nginx_10gbe", "settings")
+    rows = listed[(listed["study"] == study) & (listed["part"] == part)]
+    return dict(zip(rows["variant"], rows["label"], strict=True))
 
 
 def add_bodies(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
@@ -103,11 +42,11 @@ def compare_sizes(runs: pd.DataFrame) -> pd.DataFrame:
     """
     ordered = runs.sort_values("body_bytes")
     means = ordered.groupby("payload_bytes")["throughput_rps"].mean()
-    costs_s = np.maximum(wire.server_costs_s(means.index.to_numpy(float), means), 0)
+    request_s, segment_s, byte_s = np.maximum(wire.server_costs_s(means.index.to_numpy(float), means), 0)
     return ordered.assign(
         setting=ordered["body_bytes"].map("{:.0f} B".format),
         variant=ordered["body_bytes"].map("body_{:.0f}".format),
-        model_rps=wire.server_limit_rps(*costs_s, ordered["payload_bytes"]),
+        model_rps=wire.server_limit_rps(request_s, segment_s, byte_s, ordered["payload_bytes"]),
     )
 
 
@@ -177,8 +116,11 @@ def numbers_of_rerun(runs: Mapping[str, pd.DataFrame]) -> dict[str, Estimate | f
     The runs of `response_sizes` are those of `compare_sizes`.
     """
     found: dict[str, Any] = {}
+    listed = read_published("nginx_10gbe", "changes")
     for study, made in runs.items():
-        changes = changes_of_settings(made, _CHANGES.get(study, {}))
+        rows = listed[listed["study"] == study]
+        pairs = dict(zip(rows["name"], rows["setting"] + " " + rows["baseline"], strict=True))
+        changes = changes_of_settings(made, pairs)
         found |= {f"{name}_ratio": change for name, change in changes.items()}
         found |= {f"{name}_mean_rps": find_mean(rates) for name, rates in made.groupby("variant")["throughput_rps"]}
     return found

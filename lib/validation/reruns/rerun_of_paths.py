@@ -8,17 +8,7 @@ import pandas as pd
 from loadcurve.analysis.cells import label_settings
 from loadcurve.models import wire
 from loadcurve.stats import Estimate, find_mean
-
-SHORT = {
-    "clean": "near", "delayed": "20 ms", "lossy": "near, 1 % lost", "delayed_lossy": "20 ms, 1 % lost",
-}  # fmt: skip
-"""Labels of the settings with responses of one segment."""
-
-LONG = {
-    "reno_half": "reno, 0.5 % lost", "reno_1": "reno, 1 % lost", "reno_2": "reno, 2 % lost", "reno_4": "reno, 4 % lost",
-    "bbr_1": "BBR, 1 % lost",
-}  # fmt: skip
-"""Labels of the settings with responses of 1 MB."""
+from validation.reruns.rerun_10gbe import labels_of
 
 _LONG_BYTES = 1_000_000  # their body; the header is less than 0.03 % of it
 LOSSES = {"lossy": 0.01, "delayed_lossy": 0.01, "reno_half": 0.005, "reno_1": 0.01, "reno_2": 0.02, "reno_4": 0.04}
@@ -26,11 +16,11 @@ LOSSES = {"lossy": 0.01, "delayed_lossy": 0.01, "reno_half": 0.005, "reno_1": 0.
 
 
 def compare_exchanges(runs: pd.DataFrame, connections: int = 64) -> pd.DataFrame:
-    """Return the runs of `SHORT` responses with ``setting`` and ``model_rps``, the rate of the model of a lost packet.
+    """Return the runs of short responses with ``setting`` and ``model_rps``, the rate of the model of a lost packet.
 
     It is connections / response time, whose round trip is the measured one of the same path without loss; NaN there.
     """
-    ordered = label_settings(runs, SHORT)
+    ordered = label_settings(runs, labels_of("lossy_path", "short"))
     without = {"lossy": "clean", "delayed_lossy": "delayed"}
     model = {}
     for lossy, path in without.items():
@@ -41,12 +31,12 @@ def compare_exchanges(runs: pd.DataFrame, connections: int = 64) -> pd.DataFrame
 
 
 def compare_transfers(runs: pd.DataFrame, round_trip_s: float, connections: int = 4) -> pd.DataFrame:
-    """Return the runs of `LONG` responses with ``setting``, ``throughput_rps`` and the rates of two models of reno.
+    """Return the runs of long responses with ``setting``, ``throughput_rps`` and the rates of two models of reno.
 
     The throughput is from the bytes received, which include unfinished responses; ``model_rps`` is Mathis's, without
     timeouts, ``timeouts_rps`` that of RFC 5348.
     """
-    ordered = label_settings(runs, LONG)
+    ordered = label_settings(runs, labels_of("lossy_path", "long"))
     ordered["throughput_rps"] = ordered["received_bytes_per_s"] / _LONG_BYTES
     lost = ordered["variant"].map(LOSSES).to_numpy(float)
     with_timeouts = wire.tfrc_bytes_per_s(round_trip_s, lost, round_trip_s + wire.LINUX_TIMEOUT_S)

@@ -63,8 +63,9 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
 
     The table is `runs` with ``threads`` and ``busy_ratio``, without levels of fewer than three runs.  The numbers are
     Estimates: ``measured_threads``, ``formula_threads``, ``page_cpu_s``, and what the first level from the formula's
-    result on reaches (``near_``); C and the formula's result on a saturated processor (``full_``); beside them ``busiest_ratio`` of all levels, and measured throughput by
-    N / (N C + W), that of threads which all compute at once, at the fewest and the most threads (``lockstep_``).
+    result on reaches (``near_``); C and the formula's result on a saturated processor (``full_``); beside them
+    ``busiest_ratio`` of all levels, and measured throughput by N / (N C + W), that of threads which all compute at
+    once, at the fewest and the most threads (``lockstep_``).
     """
     pool = runs.assign(threads=numbers_in(runs["variant"], "children").astype(int))
     pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
@@ -87,8 +88,8 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     numbers |= {"near_share_ratio": stats.find_mean(near["throughput_rps"] * plateau.value)}
     full = pool[pool["busy_ratio"] >= SATURATED_RATIO]
     if len(full):
-        numbers["full_cpu_s"] = stats.find_mean(full["busy_ratio"] / full["throughput_rps"])
-        numbers["full_threads"] = models.find_threads_to_fill(numbers["full_cpu_s"], wait_s)
+        full_cpu = stats.find_mean(full["busy_ratio"] / full["throughput_rps"])
+        numbers |= {"full_cpu_s": full_cpu, "full_threads": models.find_threads_to_fill(full_cpu, wait_s)}
     ends = {"least_threads": int(busy.index[0]), "most_threads": int(busy.index[-1]), "busiest_ratio": busy.max()}
     at_ends = {name: stats.find_mean(lockstep.get_group(ends[f"{name}_threads"])) for name in ("least", "most")}
     return pool, numbers | ends | {f"lockstep_{name}_ratio": ratio for name, ratio in at_ends.items()}
