@@ -4,12 +4,7 @@ from pathlib import Path
 
 from report import say
 
-from validation.coverage import (
-    CLAIMED,
-    summarise_bootstrap_coverage,
-    summarise_usl_coverage,
-    summarise_weight_coverage,
-)
+from validation.coverage import CLAIMED, summarise_bootstrap_coverage, summarise_usl_coverage, summarise_weight_coverage
 
 # 1,000 studies leave an error of 0.7 points, 200 one of 1.5.
 _RUNS, _DRAWN_RUNS = 1000, 200

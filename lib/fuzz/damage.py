@@ -17,17 +17,7 @@ from pathlib import Path
 from loadcurve.files import paths
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "ingest"))
-from cuts import (
-    DATA,
-    Tally,
-    numbers_of,
-    places,
-    real_files,
-    try_cut,
-    try_garbled,
-    values_of,
-    without_newline,
-)
+from cuts import DATA, Tally, numbers_of, places, real_files, try_cut, try_garbled, values_of, without_newline
 
 _COUNTS = [field.name for field in fields(Tally) if field.type is int]
 

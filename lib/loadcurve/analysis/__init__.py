@@ -27,12 +27,7 @@ from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles, choose_curves, choose_levels
 from loadcurve.analysis.objective import Gate, check_measured, parse_gate, parse_objective, parse_objectives
-from loadcurve.analysis.open_loop import (
-    find_closed_capacity,
-    split_loops,
-    summarise_overload,
-    summarise_rates,
-)
+from loadcurve.analysis.open_loop import find_closed_capacity, split_loops, summarise_overload, summarise_rates
 from loadcurve.analysis.reruns import count_disturbed, undisturbed
 from loadcurve.analysis.timeline import summarise_timeline
 from loadcurve.audit import Verdict

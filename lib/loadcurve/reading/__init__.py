@@ -18,14 +18,7 @@ from loadcurve.packages import imported_late
 
 if TYPE_CHECKING:
     from loadcurve.reading.folder import read_each, read_matched
-    from loadcurve.reading.one import (
-        NOT_READ,
-        as_parsed,
-        read,
-        read_file,
-        read_named,
-        require_report,
-    )
+    from loadcurve.reading.one import NOT_READ, as_parsed, read, read_file, read_named, require_report
     from loadcurve.reading.published import read_published_raw, read_published_tables
     from loadcurve.reading.reading import Reading
 

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import (
-    equivalence_power,
-    repeats_for_equivalence,
-    summarise_equivalence,
-    variation_that_hides,
-)
+from loadcurve.stats import equivalence_power, repeats_for_equivalence, summarise_equivalence, variation_that_hides
 
 runs = st.lists(st.floats(90, 110), min_size=2, max_size=8)
 

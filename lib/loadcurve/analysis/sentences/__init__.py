@@ -41,13 +41,7 @@ from loadcurve.analysis.sentences.quality import (
     deviation_caption,
     established_caption,
 )
-from loadcurve.analysis.sentences.runs import (
-    curves_alt,
-    curves_caption,
-    missing_sentences,
-    of_curve,
-    scatter_caption,
-)
+from loadcurve.analysis.sentences.runs import curves_alt, curves_caption, missing_sentences, of_curve, scatter_caption
 
 __all__ = [
     "blocks_caption",

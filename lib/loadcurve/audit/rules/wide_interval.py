@@ -28,8 +28,13 @@ import numpy as np
 
 from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.rules._levels import (
-    REPEATS, WIDTH_RATIO, advised_repeats, shown_level, t_quantile, throughput_by_level,
-)  # fmt: skip
+    REPEATS,
+    WIDTH_RATIO,
+    advised_repeats,
+    shown_level,
+    t_quantile,
+    throughput_by_level,
+)
 from loadcurve.audit.run_tables import Tables, all_runs
 
 
