@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loadcurve.stats.drift import summarise_drift
     from loadcurve.stats.equivalence import (
         equivalence_power,
+        repeats_for_difference,
         repeats_for_equivalence,
         summarise_equivalence,
         variation_that_hides,
@@ -76,6 +77,7 @@ __all__ = [
     "fisher_g_p_value",
     "holm",
     "merge_samples",
+    "repeats_for_difference",
     "repeats_for_equivalence",
     "summarise_balance",
     "summarise_comparisons",

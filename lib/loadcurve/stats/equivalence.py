@@ -8,6 +8,8 @@ D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the pow
 equivalence of average bioavailability", J. Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import scipy
@@ -15,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups
+from loadcurve.stats._series import positive
 from loadcurve.stats.arrays import Array, between_0_and_1
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
@@ -138,17 +141,68 @@ def repeats_for_equivalence(
     >>> repeats_for_equivalence(0.003, 0.02), repeats_for_equivalence(0.06, 0.02)
     (2.0, 158.0)
     """
+    return _fewest(
+        lambda n: equivalence_power(n, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level), power
+    )
+
+
+def repeats_for_difference(
+    variation_ratio: float, difference_ratio: float, *, level: float = 0.95, power: float = 0.8
+) -> float:
+    r"""Return the fewest runs of each server with which a two-sided t test finds a difference with the power asked for.
+
+    With the scatter :math:`\sigma` of a logarithm, the power of n runs is the share of the noncentral t distribution
+    with 2n − 2 degrees of freedom that lies beyond the quantiles of the level, its noncentrality being
+
+    .. math:: \ln(1 + d)\, \sqrt{n / 2} / \sigma
+
+    Parameters
+    ----------
+    variation_ratio : float
+        Scatter of a run relative to its mean, > 0.
+    difference_ratio : float
+        Difference d to be found, of the larger mean from the smaller one, > 0; 0.05 is 5 %.
+    level, power : float
+        As for `summarise_equivalence`.
+
+    Returns
+    -------
+    float
+        Runs of each server, >= 2; NaN when more than 100,000 would be needed.
+
+    Notes
+    -----
+    J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition (1988), chapter 2.
+
+    Examples
+    --------
+    >>> repeats_for_difference(0.03, 0.05), repeats_for_difference(0.05, 0.02)
+    (8.0, 101.0)
+    """
+    sigma = np.sqrt(np.log1p(positive("variation_ratio", variation_ratio) ** 2))
+    effect = np.log1p(positive("difference_ratio", difference_ratio)) / sigma
+    between_0_and_1("level", level)
+
+    def reached(n: int) -> float:
+        t, noncentrality = scipy.special.stdtrit(2 * n - 2, (1 + level) / 2), effect * np.sqrt(n / 2)
+        share = scipy.special.nctdtr(2 * n - 2, noncentrality, [-t, t])
+        return float(1 - share[1] + share[0])
+
+    return _fewest(reached, power)
+
+
+def _fewest(reached: Callable[[int], float], power: float) -> float:
+    """Return the fewest runs whose power is at least the one asked for; NaN beyond the most that anybody makes."""
     if not 0 < power < 1:
         raise ValueRuleError("power", "0 < power < 1", power)
     fewer, enough = 1, 2  # one run has no scatter, so it is always too few
-    while equivalence_power(enough, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level) < power:
+    while reached(enough) < power:
         if enough == _MAX_REPEATS:
             return np.nan
         fewer, enough = enough, min(2 * enough, _MAX_REPEATS)
     while enough - fewer > 1:
         middle = (fewer + enough) // 2
-        reached = equivalence_power(middle, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level)
-        fewer, enough = (fewer, middle) if reached >= power else (middle, enough)
+        fewer, enough = (fewer, middle) if reached(middle) >= power else (middle, enough)
     return float(enough)
 
 

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import equivalence_power, repeats_for_equivalence, summarise_equivalence, variation_that_hides
+from loadcurve.stats import (
+    equivalence_power,
+    repeats_for_difference,
+    repeats_for_equivalence,
+    summarise_equivalence,
+    variation_that_hides,
+)
 
 runs = st.lists(st.floats(90, 110), min_size=2, max_size=8)
 
@@ -124,3 +130,16 @@ def test_what_hides_a_ratio_hides_its_inverse(ratio):
 def test_wrong_arguments_are_refused(call, name):
     with pytest.raises(ValueRuleError, match=name):
         call()
+
+
+@pytest.mark.parametrize(("effect", "runs"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17)])
+def test_repeats_for_a_difference_by_cohen(effect, runs):
+    # G*Power 3.1 and R's power.t.test, two-sided t test of two groups, level 5 %, power 80 %: the effect is d = δ/σ.
+    assert repeats_for_difference(math.sqrt(math.expm1(0.01)), math.expm1(0.1 * effect)) == runs
+
+
+def test_the_share_of_simulated_differences_is_the_power():
+    rng = np.random.default_rng(9)
+    needed = int(repeats_for_difference(0.03, 0.05))
+    found = [verdict(*(np.exp(rng.normal(0, 0.03, (2, needed))) * [[1.05], [1]])) for _ in range(400)]
+    assert np.mean([one == "different" for one in found]) == pytest.approx(0.8, abs=0.06)
