@@ -18,7 +18,7 @@ OF_OTHER_STUDIES = {
     "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",
 }  # fmt: skip
 OF_COUNTS = {"22_audit_error_rates", "48_interval_coverage"}
-OF_NO_STUDY = {"01_your_own_files", "41_queueing_network"} | OF_COUNTS
+OF_NO_STUDY = {"01_your_own_files", "32_how_long_and_how_many", "41_queueing_network"} | OF_COUNTS
 OF_INTERVALS = {"21_planted_faults", "44_compare_two_servers", "45_published_curves"} | OF_COUNTS
 ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_OTHER_STUDIES | OF_NO_STUDY
 

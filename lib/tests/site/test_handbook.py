@@ -43,7 +43,8 @@ def test_every_notebook_is_readable_on_the_site():
         drawings = article.select(".lc-drawing svg[aria-label]")
         if notebook.stem != "21_planted_faults":  # the pages of the rules show its figures
             published = list((ROOT / "build" / "figures" / notebook.stem).glob("*.svg"))
-            assert len(drawings) == len(published) > 0, notebook
+            assert len(drawings) == len(published), notebook
+            assert published or notebook.stem == "32_how_long_and_how_many", notebook  # its answers are tables
         assert not article.select('img[src^="data:"]'), notebook
         assert page.stat().st_size <= 320_000, notebook
         assert (SITE / "notebooks" / notebook.name).exists()

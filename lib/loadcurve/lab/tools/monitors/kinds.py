@@ -8,7 +8,7 @@ from loadcurve.lab.tools.servers.settings import Endpoint, check_count
 
 NSTAT_TOOL = Tool("nstat", "kernel counters", "-V", "iproute2")
 # Per namespace are net/*; stat, softirqs and interrupts are machine-wide, in every namespace.
-PROC_FILES = ("stat", "net/dev", "net/snmp", "net/netstat", "net/sockstat", "softirqs", "interrupts", "meminfo")
+PROC_FILES = ("stat", "net/dev", "net/snmp", "net/netstat", "net/sockstat", "softirqs", "interrupts")
 
 
 def nstat(interval_s: float = 1) -> Monitor:
