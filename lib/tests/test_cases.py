@@ -171,6 +171,7 @@ def test_the_rerun_finds_the_optimum_of_the_formula_and_the_orphans_of_the_kerne
     runs = analysis.undisturbed(read_curves("php_threads"), 0.1)
     found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "php_threads"), threads_said["wait_s"])[1]
     assert found["threads_ratio"].lo < 1 < found["threads_ratio"].hi
+    assert found["measured_threads"].value == pytest.approx(found["full_threads"].value, rel=0.15)  # C when it is full
     orphans = rerun_of_threads.rerun_orphans(read_curves("orphans"), read_table("sockets", "orphans"))
     assert [orphans[f"limit_{n}_s"] for n in (1, 2, 0)] == pytest.approx([0.6, 1.4, 102.2])
     assert 0.6 <= orphans["life_1_s"].value <= 0.69 and 1.4 <= orphans["life_2_s"].value <= 1.61
@@ -197,7 +198,10 @@ def test_only_a_saturated_processor_has_an_optimum_of_threads(lockstep, optimum)
 def test_few_threads_of_wordpress_run_in_lockstep():
     # The lower asymptotic bound, N / (N C + W) with W = 120 ms.
     runs = analysis.undisturbed(read_curves("wordpress_threads"), 0.1)
-    found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "wordpress_threads"), 0.12)[1]
+    pool, found = rerun_of_threads.rerun_threads(runs, read_table("cpu", "wordpress_threads"), 0.12)
+    means = pool.groupby("threads")["throughput_rps"].mean()
+    least = means.index / (means.index * found["page_cpu_s"].value + 0.12)
+    assert (means > 0.95 * least).all(), "no throughput can be below the bound"
     assert found["busiest_ratio"] < 0.9 and math.isnan(found["threads_ratio"].value)
     assert found["lockstep_least_ratio"].value == pytest.approx(1, abs=0.05) and found["lockstep_most_ratio"].lo > 1
 
