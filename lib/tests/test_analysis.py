@@ -167,6 +167,15 @@ def test_a_busy_processor_is_named(scaling):
     assert found.bottleneck.startswith("saturated: all CPUs is 97 % busy at connections = ")
 
 
+def test_one_load_that_saturates_nothing_names_no_bottleneck():
+    rates = [100.0, 102.0, 98.0, 101.0]
+    runs = pd.DataFrame({"run_id": list("abcd"), "connections": 8, "throughput_rps": rates})
+    for idle, named in ((0.5, False), (0.02, True)):
+        cpu = pd.DataFrame({"run_id": list("abcd"), "cpu": "all", "cpu_idle_ratio": [idle, idle, idle, idle + 0.01]})
+        curve = analyse({"runs": runs, "cpu": cpu}).curves[0]
+        assert ("one load that saturates nothing" in curve.missing.get("Bottleneck", "")) != named
+
+
 def test_an_open_loop_is_read_over_its_rate():
     runs = sweep(CONNECTIONS * 10.0, connections=8, target_rate_rps=CONNECTIONS * 10.0)
     curve = analyse({"runs": runs}, objectives="mean=1s").curves[0]

@@ -45,6 +45,8 @@ def test_the_advice_is_the_number_of_repeats():
         audited(rule, ("a", 1, [90, 100, 110]), ("a", 2, [90, 110])).iloc[0] for rule in (wide_interval, few_repeats)
     ]
     assert all("Measure each level at least 8 times" in found["advice"] for found in both)
+    calm = [("a", level, [99.9, 100, 100.1]) for level in range(2, 8)]  # the widest level decides, not all of them
+    assert "at least 7 times" in audited(wide_interval, ("a", 1, [90, 100, 110]), *calm).iloc[0]["advice"]
 
 
 def test_single_runs_have_no_interval():

@@ -196,6 +196,12 @@ def test_a_module_that_is_missing_is_named_with_its_package(monkeypatch, section
     assert f"apt-get install {package}" in lacks["remedy"].tolist()
 
 
+def test_the_pages_of_wordpress_are_looked_for_before_a_launch(monkeypatch):
+    monkeypatch.setattr(capabilities, "PAGES", capabilities.PackageFile("wordpress", "/no/such/page", "has the pages"))
+    lacks = list_obstacles(short_study("s", server={"wordpress": {}}))
+    assert lacks["remedy"].str.contains("apt-get install php-fpm php-mysql wordpress wordpress-theme").any()
+
+
 def test_networks_need_root(tmp_path, monkeypatch):
     monkeypatch.setattr(obstacles.os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="network namespaces need root: launch as root, or choose the topology loopback"):

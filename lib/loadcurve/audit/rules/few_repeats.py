@@ -31,7 +31,7 @@ from loadcurve.audit.rules._levels import (
     advised_repeats,
     runs_by_level,
     throughput_by_level,
-)  # fmt: skip
+)
 from loadcurve.audit.run_tables import Tables, all_runs
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.

@@ -50,7 +50,8 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         return
     runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
     half, limit = t_quantile(runs) * relative / np.sqrt(runs), limits["ratio"]
-    worst = repeated.iloc[int(half.argmax())]
+    widest_level = repeated.iloc[[int(half.argmax())]]
+    worst = widest_level.iloc[0]
     widest, wide = float(half.max()), int((half > limit).sum())
     evidence = f"The widest 95 % interval of a mean throughput is ±{widest * 100:.3g} %, at {shown_level(worst)} "
     evidence += f"({worst['runs']:.0f} runs, which scatter by {relative[half.argmax()] * 100:.3g} %)."
@@ -60,7 +61,7 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
     often = advised_repeats(repeated, ratio=limit)
     if worst["runs"] >= REPEATS:  # two runs say too little of their scatter
-        often = max(often, advised_repeats(repeated.iloc[[int(half.argmax())]], ratio=limit))
+        often = max(often, advised_repeats(widest_level, ratio=limit))
     advice = f"Measure each level at least {often} times, and claim no smaller difference until then."
     if often > _MOST:
         advice = f"Find out why runs of one level differ by so much: averaging it out takes {often} runs of each level."
