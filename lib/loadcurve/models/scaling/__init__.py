@@ -25,12 +25,10 @@ from loadcurve.models.scaling.points import summarise_points
 from loadcurve.models.scaling.usl import (
     usl,
     usl_by_parabola,
-    usl_connections_at,
     usl_limit_rps,
     usl_peak_connections,
     usl_through_first,
     usl_through_two,
-    usl_throughput_at,
 )
 
 __all__ = [
@@ -52,10 +50,8 @@ __all__ = [
     "summarise_points",
     "usl",
     "usl_by_parabola",
-    "usl_connections_at",
     "usl_limit_rps",
     "usl_peak_connections",
     "usl_through_first",
     "usl_through_two",
-    "usl_throughput_at",
 ]

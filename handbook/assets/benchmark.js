@@ -1,0 +1,203 @@
+// Reads one report of wrk, wrk2, ab or hey, and checks the numbers that it prints, as rules of `loadcurve audit` do.
+// Limits and words are those of the rules; a rule that needs more than the report is left to that command.
+const benchmark = (() => {
+  const SECONDS = { us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
+  const BYTES = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+  const NUMBER = "([0-9]+(?:\\.[0-9]+)?)";
+  const TIME = `${NUMBER}(us|ms|s|m|h)`, SIZE = `${NUMBER}(B|KB|MB|GB|TB)`;
+  const WRK = /^Running \S+ test @ |^Making [0-9]+ requests to /, AB = /^This is ApacheBench/, HEY = /^Summary:\s*$/;
+
+  const find = (text, pattern) => text.match(new RegExp(pattern, "m"))?.slice(1) ?? [];
+  const number = (text, pattern) => { const [found] = find(text, pattern); return found && Number(found); };
+  const count = (text, pattern) => number(text, pattern) ?? 0;
+
+  // The report of a text: its numbers in s, bytes and requests, and by how much each may be off as it is printed.
+  function read(text) {
+    const lines = text.replace(/\r/g, "").split("\n").map((line) => line.replace(/^(> ?|\t|    )(?=Running|Making|This is)/, ""));
+    const starts = lines.filter((line) => WRK.test(line) || AB.test(line) || HEY.test(line));
+    if (starts.length > 1) throw new Error(`The text has ${starts.length} reports: paste one.`);
+    const joined = lines.join("\n");
+    const run = !starts.length ? undefined : WRK.test(starts[0]) ? readWrk(joined) : AB.test(starts[0]) ? readAb(joined) : readHey(joined);
+    if (!run) throw new Error("This is no report of wrk, wrk2, ab or hey: its first line is missing, or it is of another tool.");
+    if (run.requests === undefined) throw new Error(`The report of ${run.tool} has no number of requests: was it cut off?`);
+    return run;
+  }
+
+  function readWrk(text) {
+    const [threads, connections] = find(text, "([0-9]+) threads? and ([0-9]+) connections?").map(Number);
+    const seconds = (value, unit) => Number(value) * SECONDS[unit];
+    const [mean, meanUnit, , , max, maxUnit] = find(text, `^ *Latency +${TIME} +${TIME} +${TIME}`);
+    const [requests, took, tookUnit, size, sizeUnit] = find(text, `([0-9]+) requests in ${TIME}, ${SIZE} read`);
+    const [rate, rateUnit] = find(text, `^Transfer/sec: +${SIZE}`);
+    const [connect, readErrors, write, timeout] = find(text, "Socket errors: connect ([0-9]+), read ([0-9]+), write ([0-9]+), timeout ([0-9]+)").map(Number);
+    const tool = /HdrHistogram|Thread calibration/.test(text) ? "wrk2" : "wrk";
+    const tailThird = /Stdev +99%/.test(text), old = /^Making [0-9]+ requests/m.test(text);
+    const measured = mean !== undefined && Number(mean) > 0;
+    const recorded = text.split("Uncorrected Latency")[0];
+    const quantiles = measured ? [...recorded.matchAll(new RegExp(`^ *${NUMBER}% +${TIME} *$`, "gm"))]
+      .map(([, share, value, unit]) => ({ quantile: Number(share) / 100, latency: seconds(value, unit), half: 0.005 * SECONDS[unit] })) : [];
+    return {
+      tool, threads, connections, corrected: !tailThird && !old, holdsRate: tool === "wrk2", old,
+      latency: measured ? seconds(mean, meanUnit) : undefined, latencyHalf: measured ? 0.005 * SECONDS[meanUnit] : 0,
+      max: measured && !tailThird && max ? seconds(max, maxUnit) : undefined, maxHalf: max ? 0.005 * SECONDS[maxUnit] : 0,
+      requests: requests && Number(requests), duration: took && seconds(took, tookUnit), durationHalf: took ? 0.005 * SECONDS[tookUnit] : 0,
+      bytes: size && Number(size) * BYTES[sizeUnit], bytesHalf: size ? 0.005 * BYTES[sizeUnit] : 0,
+      byteRate: rate && Number(rate) * BYTES[rateUnit], byteRateHalf: rate ? 0.005 * BYTES[rateUnit] : 0,
+      throughput: number(text, `^Requests/sec: +${NUMBER}`), throughputHalf: 0.005, quantiles,
+      errors: { connect: connect ?? 0, read: readErrors ?? 0, write: write ?? 0, timeout: timeout ?? 0, status: count(text, "Non-2xx or 3xx responses: ([0-9]+)") },
+    };
+  }
+
+  function readAb(text) {
+    const value = (name) => number(text, `^${name}: +${NUMBER}`);
+    const [, total, , max] = find(text, "^Total: +([0-9]+) +([0-9]+) +([0-9.]+) +[0-9]+ +([0-9]+)").map(Number);
+    const connections = value("Concurrency Level"), period = value("Time per request");
+    // The measured mean has whole milliseconds; the library takes N / X below 10 ms where the two agree.
+    const derived = period > 0 && total < 10 && (total === 0 || Math.abs(period - total) <= 0.5005);
+    const latency = total === undefined ? undefined : (derived ? period : total) / 1e3;
+    const failures = (name) => count(text, `^ +\\(Connect: .*${name}: ([0-9]+)`); // Receive came with ab 2.3
+    const bytes = value("Total transferred"), duration = value("Time taken for tests"), rate = value("Transfer rate");
+    const unit = [1024, 1000].sort((a, b) => Math.abs((rate * a * duration) / bytes - 1) - Math.abs((rate * b * duration) / bytes - 1))[0];
+    return {
+      tool: "ab", connections, latency, derived, latencyHalf: derived ? 0 : 0.0005, max: max / 1e3, maxHalf: 0.0005,
+      requests: value("Complete requests"), duration, durationHalf: 0.0005, bytes, bytesHalf: 0,
+      document: value("Document Length"),
+      byteRate: rate && rate * unit, byteRateHalf: 0, throughput: value("Requests per second"), throughputHalf: 0.005,
+      quantiles: [...text.matchAll(/^ +([0-9]+)% +([0-9]+)/gm)].map(([, share, ms]) => ({ quantile: share / 100, latency: ms / 1e3, half: 0.0005 })),
+      failed: value("Failed requests"), keepAlive: value("Keep-Alive requests"),
+      errors: {
+        connect: count(text, "^ +\\(Connect: ([0-9]+)"), read: failures("Receive"), length: failures("Length"), exception: failures("Exceptions"),
+        write: count(text, "^Write errors: +([0-9]+)"), status: count(text, "^Non-2xx responses: +([0-9]+)"),
+      },
+    };
+  }
+
+  function readHey(text) {
+    const value = (name) => number(text, `^ *${name}:\\s+${NUMBER}`);
+    const codes = [...text.matchAll(/^ *\[([0-9]{3})\]\s+([0-9]+) responses?/gm)].map(([, code, times]) => [Number(code), Number(times)]);
+    const total = (rows) => rows.reduce((sum, row) => sum + row[1], 0);
+    const errors = (text.split("Error distribution:")[1] ?? "").split("\n").map((line) => line.match(/^ *\[([0-9]+)\]\s+(.*)/)).filter(Boolean)
+      .map(([, times, words]) => [words, Number(times)]);
+    const command = find(text, "(?:^|[ /$#])(hey +[^|<>\\n]*https?:\\S+)")[0];
+    const requests = total(codes), late = errors.filter(([words]) => /timeout|deadline exceeded/i.test(words));
+    return {
+      tool: "hey", connections: command && (number(command, "-c +([0-9]+)") ?? 50), latency: value("Average"), latencyHalf: 0.00005,
+      max: value("Slowest"), maxHalf: 0.00005, requests: codes.length || errors.length ? requests : undefined,
+      duration: value("Total"), durationHalf: 0.00005, throughput: value("Requests/sec"), throughputHalf: 0.00005, bytesHalf: 0, byteRateHalf: 0,
+      quantiles: [...text.matchAll(/^ *([0-9]+)%+ in ([0-9.]+) secs/gm)].map(([, share, s]) => ({ quantile: share / 100, latency: Number(s), half: 0.00005 })),
+      errors: { beside: total(errors), timeout: total(late), status: total(codes.filter(([code]) => code >= 400)) },
+    };
+  }
+
+  const severity = (value, warning, error) => (value > error ? "error" : value > warning ? "warning" : "ok");
+  const digits = (value, places = 4) => (value >= 1e4 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(places))));
+  const time = (s) => (s < 1e-3 ? `${digits(s * 1e6)} µs` : s < 1 ? `${digits(s * 1e3)} ms` : `${digits(s)} s`);
+  const percent = (ratio) => `${digits(100 * ratio, 3)} %`;
+
+  // Each check: the rule, ok, warning, error or unchecked, and a sentence with its numbers.
+  function check(run, linkBits) {
+    return [inFlight(run), failures(run), timeouts(run), agreement(run), bytesEach(run), wire(run, linkBits), fewResponses(run), length(run)].filter(Boolean);
+  }
+
+  function inFlight({ tool, connections, latency, throughput, latencyHalf, derived, corrected, holdsRate, threads }) {
+    const found = (verdict, text) => ({ rule: "effective-concurrency", verdict, text });
+    if (derived) return found("unchecked", "The mean of this report is so short that ab's whole milliseconds hide it, and “Time per request” is N / X: it cannot check N.");
+    if (!connections || !latency || !throughput) return found("unchecked", "The report lacks the connections, the mean response time or the throughput.");
+    const there = throughput * latency, ratio = there / connections, half = (latencyHalf * throughput) / connections;
+    const text = `${digits(throughput)} requests/s × ${time(latency)} = ${digits(there, 3)} requests in flight, on ${connections} connections.`;
+    if (ratio - half <= 1.1 && ratio + half >= 0.9) return found("ok", text);
+    if (holdsRate && ratio < 0.9) return found("ok", `${text} ${tool} holds a rate, so connections are idle on purpose.`);
+    if (holdsRate && corrected) return found("ok", `${text} Response times count from when a request was due, before a connection was free.`);
+    if (ratio > 1.1 && corrected) return found("warning", `${text} More than connections cannot be: wrk adds estimated times to its response times (coordinated omission). Use N / X = ${time(connections / throughput)}.`);
+    const why = ratio > 1 ? "More than one request for each connection is impossible: the numbers are of different runs or moments."
+      : `The others waited where ${tool} does not measure, or their connections never opened. N / X = ${time(connections / throughput)} includes that wait.`;
+    return found(holdsRate || (ratio >= 0.5 && ratio <= 2) ? "warning" : "error", `${text} ${why}`);
+  }
+
+  function failures({ tool, requests, connections, duration, bytes, failed, old, errors: e }) {
+    const found = (verdict, text) => ({ rule: "failed-requests", verdict, text });
+    if (requests === 0) return found("error", "No response came.");
+    let among = e.status, beside;
+    if (tool === "ab") {
+      among = Math.max(e.status + e.read + e.write, (failed ?? 0) - e.length - Math.min(e.exception, e.read));
+      beside = e.connect;
+      if (bytes === 0) among = requests;
+    } else if (tool === "hey") beside = e.beside;
+    else {
+      const polled = tool === "wrk2" || old || e.timeout > requests; // it counts each look at a waiting connection, every 2 s
+      beside = (e.connect > connections ? e.connect : 0) + e.read + e.write + (polled ? e.timeout / Math.max(duration / 2, 1) : 0);
+      if (!polled) among += e.timeout;
+    }
+    const sent = requests + beside, bad = Math.min(among, requests) + beside, share = bad / sent;
+    let verdict = severity(share, 0.01, 0.1);
+    if (verdict === "ok" && e.length / sent > 0.01) return found("warning", `${percent(e.length / sent)} of the responses had another length than the first. If the page varies, use ab -l.`);
+    const text = bad === 0 ? "No request failed." : `${percent(share)} of ${digits(sent)} requests failed.`;
+    return found(verdict, verdict === "ok" ? text : `${text} An error page is often quicker than the page: report the rate of good responses.`);
+  }
+
+  function timeouts({ tool, requests, errors: e, quantiles }) {
+    if (e.timeout === undefined) return undefined;
+    const found = (verdict, text) => ({ rule: "timeouts", verdict, text });
+    const share = requests ? Math.min(e.timeout / requests, 1) : Number(e.timeout > 0);
+    const highest = Math.max(0, ...quantiles.map((each) => each.quantile).filter((quantile) => quantile < 1));
+    const text = `${digits(e.timeout)} timeouts beside ${digits(requests)} responses.`;
+    if (tool === "wrk" && highest && share > Math.max(1 - highest, 0.001)) return found("error", `${text} The printed p${digits(100 * highest)} leaves them out, so it is too low.`);
+    return found(severity(share, 0.001, 0.05), text);
+  }
+
+  function agreement(run) {
+    const { requests, duration, throughput, bytes, byteRate, connections, latency, derived, max, quantiles } = run;
+    const found = (verdict, text) => ({ rule: "contradicting-numbers", verdict, text });
+    const pairs = [];
+    if (duration && throughput) pairs.push(["requests / duration", requests / duration, throughput, requests ? 1 / requests : 0, "requests/s"]);
+    if (duration && byteRate) pairs.push(["bytes / duration", bytes / duration, byteRate, 0, "bytes/s"]);
+    if (derived && throughput) pairs.push(["connections / throughput", connections / throughput, latency, 0, "s for each request"]);
+    const highest = quantiles.reduce((most, each) => (each.latency > most.latency ? each : most), { latency: 0 });
+    if (max > 0 && highest.latency > max + 2 * run.maxHalf) pairs.push(["the longest response time", max, highest.latency, 0, "s of the highest percentile"]);
+    if (!pairs.length) return undefined;
+    const part = (name) => (run[name] > 0 ? run[`${name}Half`] / run[name] : 0);
+    const rounded = ["duration", "throughput", "bytes", "byteRate"].reduce((sum, name) => sum + part(name), 0);
+    const off = pairs.map(([words, implied, stated, more, unit]) => [Math.abs(implied / stated - 1) - rounded - more, words, implied, stated, unit]);
+    const [beyond, words, implied, stated, unit] = off.reduce((worst, each) => (each[0] > worst[0] ? each : worst));
+    const verdict = severity(beyond, 0.02, 0.1);
+    return found(verdict, verdict === "ok" ? `Requests, duration, rates${max ? " and percentiles" : ""} agree with each other.`
+      : `${words} = ${digits(implied)}, but the report says ${digits(stated)} ${unit}. They are not of one run.`);
+  }
+
+  function bytesEach({ requests, bytes }) {
+    if (!requests || bytes === undefined) return undefined;
+    const each = bytes / requests;
+    return { rule: "empty-replies", verdict: each >= 9 ? "ok" : "error", text: each >= 9 ? `${digits(each)} bytes for each response, with its header.`
+      : `${digits(each)} bytes for each response: the tool counts closed connections as responses.` };
+  }
+
+  function wire({ requests, bytes, throughput }, linkBits) {
+    if (!requests || !bytes || !throughput || !linkBits) return undefined;
+    const payload = bytes / requests, medium = payload + 90 * Math.max(payload / 1448, 1); // 66 of headers, 24 of the medium
+    const used = (8 * throughput * medium) / linkBits;
+    const text = `${digits(throughput)} requests/s × ${digits(medium)} bytes on the medium are ${percent(used)} of ${digits(linkBits / 1e9)} Gbit/s.`;
+    const why = { ok: "", warning: " The link limits the throughput, not the server.", error: " No link carries that: loopback, another link, or numbers of a burst." };
+    const verdict = severity(used, 0.9, 1.01);
+    return { rule: "throughput-above-link", verdict, text: text + why[verdict] };
+  }
+
+  function fewResponses({ requests, quantiles }) {
+    const named = quantiles.map((each) => each.quantile).filter((quantile) => quantile > 0 && 1 - quantile > 1e-12);
+    if (!named.length) return { rule: "few-responses", verdict: "unchecked", text: "The report prints no percentile: run wrk with --latency." };
+    const last = Math.max(...named), judged = named.filter((quantile) => quantile <= 0.99 + 1e-12 || (quantile === last && quantile <= 0.999 + 1e-12));
+    const needed = (quantile) => Math.ceil(Math.log(0.025) / Math.log(quantile));
+    const lacking = judged.filter((quantile) => needed(quantile) > requests), highest = Math.max(...judged, 0);
+    return { rule: "few-responses", verdict: lacking.length ? "warning" : "ok", text: lacking.length
+      ? `${lacking.map((quantile) => `p${digits(100 * quantile)}`).join(", ")} of ${digits(requests)} responses: an interval needs ${digits(needed(Math.max(...lacking)))}.`
+      : `p${digits(100 * highest)} rests on ${digits(requests)} responses; its interval needs ${digits(needed(highest))}.` };
+  }
+
+  function length({ duration }) {
+    if (!duration) return undefined;
+    return { rule: "short-load", verdict: duration < 3 ? "warning" : "ok", text: `The load lasted ${time(duration)}.${duration < 10 ? " Measure for 10 s or longer." : ""}` };
+  }
+
+  const verdict = (checks) => ["error", "warning", "ok"].find((each) => checks.some((one) => one.verdict === each)) ?? "unchecked";
+  return { read, check, verdict };
+})();
+if (typeof module !== "undefined") module.exports = benchmark;
