@@ -102,7 +102,7 @@ const benchmark = (() => {
   function inFlight({ tool, connections, latency, throughput, latencyHalf, derived, corrected, holdsRate, threads }) {
     const found = (verdict, text) => ({ rule: "effective-concurrency", verdict, text });
     if (derived) return found("unchecked", "The mean of this report is so short that ab's whole milliseconds hide it, and “Time per request” is N / X: it cannot check N.");
-    if (!connections || !latency || !throughput) return found("unchecked", "The report lacks the connections, the mean response time or the throughput.");
+    if (!connections || !latency || !throughput) return found("unchecked", "The connections, the mean response time or the throughput are missing.");
     const there = throughput * latency, ratio = there / connections, half = (latencyHalf * throughput) / connections;
     const text = `${digits(throughput)} requests/s × ${time(latency)} = ${digits(there, 3)} requests in flight, on ${connections} connections.`;
     if (ratio - half <= 1.1 && ratio + half >= 0.9) return found("ok", text);

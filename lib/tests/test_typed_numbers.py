@@ -13,7 +13,7 @@ from one_test import in_one_test
 # What is no prose of ours: front matter, code, macros, formulas, addresses, numbered lists and headings.
 NOT_PROSE = (
     r"\A---\n.*?\n---\n",
-    r"```.*?```",
+    r"```.*?```|<textarea.*?</textarea>",
     r"\{\{.*?\}\}|\{%.*?%\}",
     r"\$\$.*?\$\$|\$[^$]*\$",
     r"`[^`]*`",
@@ -42,6 +42,8 @@ OF_PAGE = {
     "bottlenecks": {"12.5 %", "70 %", "700 ms"},
     "comparing_two_runs": {"0.1", "3.5", "0.5", "1.1 times", "contains 1.1"},
     "curves_and_forecasts": {"100 KB"},
+    "method": {"90 字节"},
+    "studies": {"S2500"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
     "knee_and_capacity": {"0…1", "32 connections", "10 ms", "20 ms", "0.1 %", "3/n", "20 % to 120 %"},
     "packets_and_wire": {

@@ -17,7 +17,7 @@ from mkdocs.structure.pages import Page
 from loadcurve.files.atomic import write_text
 from loadcurve.files.paths import NOTEBOOK_NAME
 from loadcurve.site import generated, notebooks, raw_files
-from loadcurve.site.inputs import digest
+from loadcurve.site.inputs import digest, digest_of
 from loadcurve.site.published import drawing_html, with_weak_points
 from loadcurve.site.safety import check_links, formula, remove_active, with_policy
 
@@ -48,6 +48,8 @@ _FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, "reference/python/":
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
+
+_STALE = '!!! warning "译文可能过时"\n\n    这些英文页在翻译之后有修改：{}。'
 
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
@@ -97,11 +99,25 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
     return env
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> None:
-    """Set how early search finds a page, unless its front matter does."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Set how early search finds a page, unless its front matter does; name what changed since a translation."""
     for folder, boost in _FOUND.items():
         if page.file.src_uri.startswith(folder):
             page.meta.setdefault("search", {"boost": boost})
+    changed = changed_since(page.meta, Path(config.docs_dir))
+    return markdown.replace("\n\n", f"\n\n{_STALE.format('、'.join(changed))}\n\n", 1) if changed else markdown
+
+
+def changed_since(meta: Mapping[str, Any], docs: Path) -> list[str]:
+    """Return the pages that changed after a page was translated from them, each with the digest that it has now.
+
+    Front matter names them, each with its digest: `translates`, or `translates_start_of` for the part before the first
+    section.
+    """
+    parts = [(name, then, "\0") for name, then in meta.get("translates", {}).items()]
+    parts += [(name, then, "\n## ") for name, then in meta.get("translates_start_of", {}).items()]
+    now = [digest_of((docs / name).read_text("utf-8").split(end)[0])[:8] for name, _, end in parts]
+    return [f"{name} ({new})" for (name, then, _), new in zip(parts, now, strict=True) if new != then]
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -130,7 +146,8 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Add the content security policy to each page."""
+    """Add the content security policy to each page, and the language of a translated one."""
+    output = output.replace('<html lang="en"', f'<html lang="{page.meta.get("lang", "en")}"', 1)
     return with_policy(output, page.content or "")
 
 

@@ -6,10 +6,12 @@ import re
 from collections import Counter
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from loadcurve import read_load
+from loadcurve.site.hooks import changed_since
 
 SITE = ROOT / "build" / "site"
 PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html"))
@@ -87,3 +89,14 @@ def test_a_caption_names_the_level_of_its_notebook():
         text = notebook.read_text("utf-8")
         if '"level: float' in text:
             assert not re.search(r"\*\*(?:Figure|Table)[^\n]*\d ?% (?:interval|band)", text), notebook
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "handbook" / "zh").glob("*.md")), ids=lambda path: path.stem)
+def test_a_translation_names_the_pages_that_changed_since(source):
+    meta = yaml.safe_load(source.read_text("utf-8").split("---\n")[1])
+    text = (SITE / "zh" / f"{source.stem}.html").read_text("utf-8")
+    changed = changed_since(meta, ROOT / "handbook")
+    assert '<html lang="zh"' in text and ("译文可能过时" in text) == bool(changed)
+    assert all(html.escape(name) in text for name in changed)
+    (other,) = changed_since({"translates": {"checklist.md": "00000000"}}, ROOT / "handbook")
+    assert other.startswith("checklist.md (")
