@@ -104,13 +104,18 @@
 
   const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.tagName !== "OUTPUT" && field.tagName !== "TEXTAREA");
 
-  function start() {
+  // The fields of the form that the fragment of the address names.
+  function restore() {
     const [, name, query] = decodeURIComponent(location.hash).match(/^#(\w+):(.*)$/) ?? [];
+    const form = name && document.querySelector(`form[data-calculator=${name}]`);
+    if (!form) return;
+    for (const [key, value] of new URLSearchParams(query)) if (form.elements[key]) form.elements[key].value = value;
+    compute(form);
+    form.scrollIntoView();
+  }
+
+  function start() {
     for (const form of document.querySelectorAll("form[data-calculator]")) {
-      if (form.dataset.calculator === name) {
-        for (const [key, value] of new URLSearchParams(query)) if (form.elements[key]) form.elements[key].value = value;
-        form.scrollIntoView();
-      }
       form.addEventListener("submit", (event) => event.preventDefault());
       form.addEventListener("input", () => {
         compute(form);
@@ -119,6 +124,8 @@
       });
       compute(form);
     }
+    restore();
+    addEventListener("hashchange", restore);
   }
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
   else start();

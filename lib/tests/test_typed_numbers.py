@@ -43,6 +43,7 @@ OF_PAGE = {
     "comparing_two_runs": {"0.1", "3.5", "0.5", "1.1 times", "contains 1.1"},
     "curves_and_forecasts": {"100 KB"},
     "method": {"90 字节"},
+    "questions": {"1 kB", "30,000", "8 servers"},
     "studies": {"S2500"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
     "knee_and_capacity": {"0…1", "32 connections", "10 ms", "20 ms", "0.1 %", "3/n", "20 % to 120 %"},

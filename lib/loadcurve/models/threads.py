@@ -115,7 +115,7 @@ def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilis
     max_threads = 2 * int(np.ceil(formula))
     while True:
         pool = summarise_threads(cpu_time_s, wait_time_s, cores, max_threads)
-        reached = pool.loc[pool["utilisation_ratio"] >= utilisation_ratio, "threads"]
+        reached = pool.loc[pool["utilisation_ratio"] >= utilisation_ratio * (1 - 1e-12), "threads"]
         if len(reached):
             return int(reached.iloc[0])
         max_threads *= 2  # it tends to 1, so this ends

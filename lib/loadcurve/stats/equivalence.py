@@ -185,8 +185,8 @@ def repeats_for_difference(
 
     def reached(n: int) -> float:
         t, noncentrality = scipy.special.stdtrit(2 * n - 2, (1 + level) / 2), effect * np.sqrt(n / 2)
-        share = scipy.special.nctdtr(2 * n - 2, noncentrality, [-t, t])
-        return float(1 - share[1] + share[0])
+        below, above = scipy.special.nctdtr(2 * n - 2, noncentrality, [-t, t])
+        return float(1 - above + np.nan_to_num(below))  # SciPy gives NaN for some shares below 1e-16
 
     return _fewest(reached, power)
 
