@@ -21,6 +21,9 @@ CASES =
 RECORD =
 SECONDS =
 REPEATS =
+# Of `make publish`, likewise.
+OUT =
+URL =
 
 BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
@@ -98,6 +101,17 @@ bench: ## Time ingestion and models against well-known ways of doing the same: m
 .PHONY: serve
 serve: site ## Read the handbook in a browser, rebuilt as its pages change
 	$(BIN)/python -m loadcurve.site serve $(PORT)
+
+.PHONY: pdf
+pdf: site ## Print the handbook into build/handbook.pdf
+	$(ALONE) build/browser.stamp
+	$(BIN)/python -m loadcurve.site book
+	$$(command -v chromium || command -v chromium-browser || command -v google-chrome) --headless --no-sandbox --disable-gpu \
+	  --no-pdf-header-footer --generate-pdf-document-outline --print-to-pdf=build/handbook.pdf build/book.html
+
+.PHONY: publish
+publish: site ## Put the built handbook beside earlier versions, for any web server: make publish OUT=folder [URL=https://…]
+	@sh lib/publish.sh $(call quoted,$(or $(OUT),$(error make publish needs OUT=folder))) $(if $(URL),$(call quoted,$(URL)))
 
 .PHONY: lab
 lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]

@@ -18,3 +18,13 @@ function complete() {
 new MutationObserver(complete).observe(document.documentElement, { childList: true, subtree: true });
 addEventListener("resize", complete);
 addEventListener("load", complete);
+
+// A link into a folded section opens it, and nothing is folded on paper.
+function unfold() {
+  const target = document.getElementById(location.hash.slice(1));
+  for (let box = target?.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  target?.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+addEventListener("load", unfold);
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => (box.open = true)));

@@ -31,7 +31,6 @@ from loadcurve.packages import imported_late
 if TYPE_CHECKING:
     from loadcurve.models import capacity, queueing, scaling, wire
     from loadcurve.models.bounds import (
-        asymptotic_latency_s,
         asymptotic_throughput_rps,
         find_saturation,
         saturation_connections,
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Fit",
     "asymptotic_bounds",
-    "asymptotic_latency_s",
     "asymptotic_throughput_rps",
     "balanced_job_bounds",
     "capacity",

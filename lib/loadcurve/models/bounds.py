@@ -50,31 +50,6 @@ def asymptotic_throughput_rps(
     return np.minimum(1 / above_0("demand_s", demand_s), light)  # X <= min(1/D, N/(R_min + Z))
 
 
-def asymptotic_latency_s(
-    connections: ArrayLike, demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0
-) -> Array:
-    """Least mean response time with N connections: R >= max(R_min, N D − Z).
-
-    Parameters
-    ----------
-    connections, demand_s, latency_min_s, think_time_s : array_like
-        As for `asymptotic_throughput_rps`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Lower bound in seconds; the arguments broadcast, NaN passes through.
-
-    Examples
-    --------
-    >>> print(asymptotic_latency_s(20, demand_s=9.2, latency_min_s=17.2, think_time_s=120).round(6))
-    64.0
-    """
-    number = at_least_0("connections", connections)
-    heavy = number * above_0("demand_s", demand_s) - at_least_0("think_time_s", think_time_s)
-    return np.maximum(above_0("latency_min_s", latency_min_s), heavy)  # R >= max(R_min, N D − Z)
-
-
 def saturation_connections(demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
     """Saturation point N* = (R_min + Z) / D: the connections from which on some must queue.
 

@@ -1,4 +1,4 @@
-"""Build the handbook into `build/site`, or serve it: ``python -m loadcurve.site [serve [PORT]]``."""
+"""Build the handbook into `build/site`, serve it, or put it into one document: ``python -m loadcurve.site [serve [PORT] | book]``."""
 
 import logging
 import re
@@ -15,12 +15,17 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
-    if not re.fullmatch(r"(serve( [0-9]{1,5})?)?", " ".join(arguments)):
-        print("usage: python -m loadcurve.site [serve [PORT]]", file=sys.stderr)
+    if not re.fullmatch(r"(serve( [0-9]{1,5})?|book)?", " ".join(arguments)):
+        print("usage: python -m loadcurve.site [serve [PORT] | book]", file=sys.stderr)
         return 2
     from loadcurve.site.incremental import build
 
     try:
+        if arguments == ["book"]:
+            from loadcurve.site.book import write_book
+
+            print(write_book(paths.root()))
+            return 0
         if arguments:
             from loadcurve.site.serve import serve
 

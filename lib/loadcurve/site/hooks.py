@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import partial
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -43,11 +44,15 @@ def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, str]) -
 
 BUILD = Path("build")
 
-# Search finds the page that explains a subject before notebooks, docstrings and records, which only use its words.
-_FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, "reference/python/": 0.3, "decisions/": 0.3}
+# Search finds the page that explains a subject before docstrings, which only use its words; the text of a notebook is on
+# the page that shows its figures.
+_FOUND = {"method/": {"boost": 2.0}, "rules/": {"boost": 0.5}, "reference/python/": {"boost": 0.3}}
+_FOUND |= {"notebooks/": {"exclude": True}, "decisions/": {"exclude": True}}
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
+
+_OPEN = ("Claims", "What to do differently")
 
 _STALE = '!!! warning "译文可能过时"\n\n    这些英文页在翻译之后有修改：{}。'
 
@@ -101,9 +106,9 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Set how early search finds a page, unless its front matter does; name what changed since a translation."""
-    for folder, boost in _FOUND.items():
+    for folder, search in _FOUND.items():
         if page.file.src_uri.startswith(folder):
-            page.meta.setdefault("search", {"boost": boost})
+            page.meta.setdefault("search", dict(search))
     changed = changed_since(page.meta, Path(config.docs_dir))
     return markdown.replace("\n\n", f"\n\n{_STALE.format('、'.join(changed))}\n\n", 1) if changed else markdown
 
@@ -125,7 +130,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     path = PurePosixPath(page.file.src_uri)
     if path.parts[0] != notebooks.FOLDER:
         check_links(page.file.src_uri, html)
-        return _with_formulas(with_weak_points(page.file.src_uri, html))
+        html = _with_formulas(with_weak_points(page.file.src_uri, html))
+        return _folded(html) if page.meta.get("fold") else html
     soup = BeautifulSoup(html, "html.parser")
     remove_active(soup)
     return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))
@@ -154,6 +160,19 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
     """Add it to the pages that the theme writes on its own, such as 404.html."""
     return with_policy(output, "") if template_name.endswith(".html") else output
+
+
+def _folded(html: str) -> str:
+    """Fold each section of a long page, except the table of claims and what follows from it."""
+    soup = BeautifulSoup(html, "html.parser")
+    for heading in soup.find_all("h2", recursive=False):
+        if not heading.get_text().startswith(_OPEN):
+            section = list(takewhile(lambda one: one.name != "h2", heading.next_siblings))
+            details, summary = soup.new_tag("details", attrs={"class": "lc-fold"}), soup.new_tag("summary")
+            heading.replace_with(details)
+            summary.append(heading)
+            details.extend([summary, *section])
+    return str(soup)
 
 
 def _build(config: MkDocsConfig) -> Path:

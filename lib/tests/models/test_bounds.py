@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import (
-    asymptotic_latency_s,
     asymptotic_throughput_rps,
     find_demand,
     find_latency_min,
@@ -24,9 +23,8 @@ def known(value):
 
 
 def test_bolch_asymptotes():
-    # Octave queueing, ABA: D 9.2 and 8, Z 120, N 20: X at most .109, R at least 64.
+    # Octave queueing, ABA: D 9.2 and 8, Z 120, N 20: X at most .109.
     assert asymptotic_throughput_rps(20, 9.2, 9.2 + 8, 120) == pytest.approx(0.109, abs=5e-4)
-    assert asymptotic_latency_s(20, 9.2, 9.2 + 8, 120) == pytest.approx(64)
 
 
 def test_exact_values_lie_within_the_asymptotes():
@@ -34,14 +32,12 @@ def test_exact_values_lie_within_the_asymptotes():
     number = np.array([2, 5, 10, 20, 80])
     exact = np.array([4.3174, 6.7148, 8.2062, 9.1682, 9.8530])
     assert (exact <= asymptotic_throughput_rps(number, 0.1, 0.37)).all()
-    assert (number / exact >= asymptotic_latency_s(number, 0.1, 0.37)).all()
 
 
 def test_jain_network_lies_within_the_asymptotes():
     # S .125 .3 .2, V 16 10 5, Z 4, N 20: X .3332465, R 56.015632.
     demands = np.array([0.125, 0.3, 0.2]) * [16, 10, 5]
     assert asymptotic_throughput_rps(20, demands.max(), demands.sum(), 4) >= 0.3332465
-    assert asymptotic_latency_s(20, demands.max(), demands.sum(), 4) <= 56.015632
 
 
 @given(positive, positive, positive, st.floats(0, 1e4))
@@ -49,10 +45,6 @@ def test_throughput_keeps_under_both_lines(number, demand, latency, think):
     bound = asymptotic_throughput_rps(number, demand, latency, think)
     assert bound <= 1 / demand
     assert bound <= number / (latency + think)
-    # Both bounds are one bound, seen through Little's law.
-    assert asymptotic_latency_s(number, demand, latency, think) == pytest.approx(
-        number / bound - think, rel=1e-6, abs=1e-9 * think
-    )
 
 
 @given(positive, positive, st.floats(0, 1e4))
@@ -135,8 +127,8 @@ def test_demand_leaves_missing_runs_out():
     ("call", "message"),
     [
         (lambda: asymptotic_throughput_rps(-1, 1, 1), "connections must be >= 0"),
+        (lambda: asymptotic_throughput_rps(1, 1, 0), "latency_min_s must be > 0"),
         (lambda: asymptotic_throughput_rps(1, 0, 1), "demand_s must be > 0"),
-        (lambda: asymptotic_latency_s(1, 1, 0), "latency_min_s must be > 0"),
         (lambda: find_saturation(known(0), known(1)), "demand must be > 0"),
         (lambda: find_demand([1, 2], [1]), "throughput_rps must be of the shape of connections"),
         (lambda: find_demand([1], [math.nan]), "throughput_rps must be known for at least one run"),

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ from loadcurve import tables
 from loadcurve.audit import all_rules
 from loadcurve.files import paths
 from loadcurve.site import raw_files
+from loadcurve.site.book import write_book
 
 SITE = ROOT / "build" / "site"
 pytestmark = pytest.mark.site
@@ -194,3 +196,26 @@ def test_the_navigation_names_existing_pages():
     for name in leaves(yaml.safe_load(config)["nav"]):
         if name != "notebooks/00_template.md":  # generated
             assert (ROOT / "handbook" / name).exists(), name
+
+
+def test_the_book_holds_each_page_once_and_its_links_lead_into_it():
+    book = BeautifulSoup(write_book(ROOT).read_text("utf-8"), "html.parser")
+    named = [tag["id"] for tag in book.select("[id]") if not tag.find_parent("svg") and tag.name != "svg"]
+    assert len(named) == len(set(named))
+    targets = {link["href"][1:] for link in book.select("main a[href^='#']") if not link.find_parent("svg")}
+    assert targets - {str(tag["id"]) for tag in book.select("[id]")} == set()
+    assert "method-threads" in named and not [name for name in named if name.startswith("reference-columns")]
+
+
+def test_versions_are_published_side_by_side(tmp_path):
+    out = tmp_path / "out"
+    (out / "v0").mkdir(parents=True)
+    command = ["sh", "lib/publish.sh", str(out), "https://example.org/docs/"]
+    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (version,) = {path.name for path in out.iterdir() if path.is_dir()} - {"v0"}
+    assert said.strip() == f"The handbook is in {out}/{version}/index.html"
+    first, page = (out / "index.html").read_text(), (out / version / "method" / "threads.html").read_text()
+    assert f"url={version}/index.html" in first and "docs/v0/index.html" in first
+    assert f"Version {version}, commit" in page and "Content-Security-Policy" in page
+    assert f"docs/{version}/method/threads.html" in (out / version / "sitemap.xml").read_text()
+    assert "Content-Security-Policy" in (out / "404.html").read_text()
