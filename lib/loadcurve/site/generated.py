@@ -1,18 +1,18 @@
 """Pages of the handbook that are generated from the library, and what of generated pages an earlier build knew."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from loadcurve.site.inputs import digest_of
 
-Places = list[tuple[str, dict[str, str]]]
+Places = list[tuple[str, Mapping[str, Any]]]
 
 
 class Generated(NamedTuple):
     """What the library's code adds to the site."""
 
     places: Places
-    """Path of an index page -> the pages below it: heading -> path."""
+    """Path of an index page -> the pages below it: heading -> path, or a list of such entries."""
     pages: dict[str, str]
     """Path → text; a page of the handbook with the same path replaces it."""
 

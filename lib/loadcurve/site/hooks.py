@@ -23,8 +23,8 @@ from loadcurve.site.published import drawing_html, with_weak_points
 from loadcurve.site.safety import check_links, formula, remove_active, with_policy
 
 
-def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, str]) -> None:
-    """Append pages (heading -> path) to the section of `nav` that holds the page `index`.
+def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, Any]) -> None:
+    """Append pages (heading -> path, or a list of such entries) to the section of `nav` that holds the page `index`.
 
     Examples
     --------

@@ -119,7 +119,8 @@ def page_markdown(rule: Rule) -> str:
     """Return the page of a rule: the fault, the parts of its docstring, how the fault looks, severities and limits."""
     explained = explain(rule)
     sections = [f"## {heading}\n\n{text.replace('``', '`')}" for heading, text in explained.sections.items()]
-    parts = [f"# {rule.name}", f"**{explained.fault}**", rule.question, *sections[:2]]  # meaning and cause
+    parts = [f"# {_heading(rule.name)}", f"**{explained.fault}**", f"`{rule.name}` asks: {rule.question}"]
+    parts += sections[:2]  # meaning and cause
     parts += [f'{{{{ looks("{rule.name}") }}}}', *sections[2:], "## Severities and limits", _conditions(rule)]
     return "\n\n".join(parts) + "\n"
 
@@ -156,9 +157,14 @@ def _with_code(text: str) -> str:
     return _CODE.sub(lambda found: f"<code>{literal(found[1])}</code>" if found[1] else literal(found[0]), text)
 
 
-def pages() -> dict[str, str]:
-    """Return the heading of each rule in the navigation, and the path of its page."""
-    return {_heading(name): f"{FOLDER}/{name}.md" for name in all_rules()}
+def pages() -> dict[str, list[dict[str, str]]]:
+    """Return the rules of each family in the navigation: their headings, and the paths of their pages."""
+    rules = all_rules().values()
+    listed = {
+        family: [{_heading(rule.name): f"{FOLDER}/{rule.name}.md"} for rule in rules if rule.family == family]
+        for family in FAMILIES
+    }
+    return {family or "Other rules": entries for family, entries in listed.items() if entries}
 
 
 def _heading(name: str) -> str:
