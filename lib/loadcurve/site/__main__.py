@@ -1,4 +1,4 @@
-"""Build the handbook into `build/site`, serve it, or put it into one document: ``python -m loadcurve.site [serve [PORT] | book]``."""
+"""Build the handbook into `build/site`, serve it, or write it as one page: ``loadcurve.site [serve [PORT] | book]``."""
 
 import logging
 import re

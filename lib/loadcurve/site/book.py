@@ -19,7 +19,7 @@ def write_book(root: Path) -> Path:
     listed = [(title, page and f"{page.removesuffix('.md')}.html") for title, page in _entries(nav)]
     names = {page: page.removesuffix(".html").replace("/", "-") for _, page in listed if page}
     contents = [
-        f'<li><a href="#{names[page]}">{escape(title)}</a></li>' if page else f"<li><strong>{escape(title)}</strong></li>"
+        f'<li><a href="#{names[page]}">{escape(title)}</a></li>' if page else f"<li><b>{escape(title)}</b></li>"
         for title, page in listed
     ]
     articles = [_article(root / "build" / "site", page, names) for page in names]

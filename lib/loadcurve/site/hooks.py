@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import partial
-from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -44,15 +43,15 @@ def add_pages(nav: list[dict[str, Any]], index: str, pages: Mapping[str, Any]) -
 
 BUILD = Path("build")
 
-# Search finds the page that explains a subject before docstrings, which only use its words; the text of a notebook is on
-# the page that shows its figures.
+# Search finds the page that explains a subject before docstrings, which only use its words; what a notebook says is
+# on the page that shows its figures.
 _FOUND = {"method/": {"boost": 2.0}, "rules/": {"boost": 0.5}, "reference/python/": {"boost": 0.3}}
 _FOUND |= {"notebooks/": {"exclude": True}, "decisions/": {"exclude": True}}
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
 
-_OPEN = ("Claims", "What to do differently")
+_OPEN = "<h2[^>]*>(?:Claims|What to do differently)"
 
 _STALE = '!!! warning "译文可能过时"\n\n    这些英文页在翻译之后有修改：{}。'
 
@@ -164,15 +163,14 @@ def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> s
 
 def _folded(html: str) -> str:
     """Fold each section of a long page, except the table of claims and what follows from it."""
-    soup = BeautifulSoup(html, "html.parser")
-    for heading in soup.find_all("h2", recursive=False):
-        if not heading.get_text().startswith(_OPEN):
-            section = list(takewhile(lambda one: one.name != "h2", heading.next_siblings))
-            details, summary = soup.new_tag("details", attrs={"class": "lc-fold"}), soup.new_tag("summary")
-            heading.replace_with(details)
-            summary.append(heading)
-            details.extend([summary, *section])
-    return str(soup)
+    first, *sections = re.split("(?=<h2 )", html)
+    parts = [section.partition("</h2>") for section in sections]
+    return first + "".join(
+        f"{heading}{end}{rest}"
+        if re.search(_OPEN, heading)
+        else f'<details class="lc-fold"><summary>{heading}{end}</summary>{rest}</details>'
+        for heading, end, rest in parts
+    )
 
 
 def _build(config: MkDocsConfig) -> Path:

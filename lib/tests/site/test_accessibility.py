@@ -1,4 +1,4 @@
-"""Every page in a real Chromium, light and wide, and dark on a phone: axe-core (github.com/dequelabs/axe-core) finds nothing."""
+"""In a real Chromium, light and wide, and dark on a phone, axe-core (github.com/dequelabs/axe-core) finds nothing."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe

@@ -109,7 +109,6 @@ FIRST = {
     "install": "get_started",
     "JupyterLab": "get_started",
     "believable": "rules/index",
-    "how many connections": "method/throughput_and_connections",
     "Little's law": "method/throughput_and_connections",
     "latency SLO": "method/knee_and_capacity",
     "p99": "method/knee_and_capacity",
@@ -120,7 +119,6 @@ FIRST = {
     "percentile": "method/metrics",
     "think time": "method/metrics",
     "threads": "method/threads",
-    "TIME_WAIT": "method/keep_alive_and_ports",
     "compare two servers": "method/comparing_two_runs",
     "USL": "method/fitting_the_usl",
     "gate": "guides/gate_a_build",
@@ -133,22 +131,53 @@ FIRST = {
     "raw files": "reference/data/index",
 }
 """What a user types -> the page that search must list first."""
+AMONG_THREE = {
+    "how long must a run be": "questions",
+    "how many repeats": "method/how_many_repeats",
+    "how many connections": "method/throughput_and_connections",
+    "how many threads": "method/threads",
+    "flat throughput idle CPU": "questions",
+    "p99 from three runs": "questions",
+    "B against A": "questions",
+    "max RPS at 10 Gbit/s": "questions",
+    "30000 TIME_WAIT": "questions",
+    "TIME_WAIT": "method/keep_alive_and_ports",
+    "LVS 8 servers": "questions",
+    "trust a wrk number": "questions",
+    "is my benchmark possible": "index",
+    "socket errors": "questions",
+    "somaxconn": "method/hidden_limits",
+    "ip_local_port_range": "method/hidden_limits",
+    "nf_conntrack_count": "method/hidden_limits",
+    "too slow": "questions",
+    "goodput": "method/glossary",
+    "calculator": "calculators",
+    "checklist": "checklist",
+    "吞吐量": "zh/glossary",
+    "线程数": "zh/method",
+    "协调遗漏": "zh/glossary",
+    "长尾延迟": "zh/glossary",
+}
+"""What a user types -> a page that must be among the first three."""
+
+
+def found_by(page, words):
+    page.fill(".md-search__input", "")
+    page.keyboard.press("End")  # the theme reads the field when a key is released
+    page.wait_for_selector(".md-search-result__item a", state="detached")
+    page.fill(".md-search__input", words)  # at once: no result of fewer letters can be taken for that of all
+    page.keyboard.press("End")
+    page.wait_for_selector(".md-search-result__item a", timeout=60_000)
+    links = [a.get_attribute("href") for a in page.query_selector_all(".md-search-result__item > a")]
+    return list(dict.fromkeys(link.partition("?")[0].partition("#")[0] for link in links))
 
 
 def test_search_finds_the_right_page_first(page, address):
     page.goto(f"{address}/index.html", wait_until="networkidle")
     page.click(".md-search__input")
-    wrong = []
-    for words, expected in FIRST.items():
-        page.fill(".md-search__input", "")
-        page.keyboard.press("End")  # the theme reads the field when a key is released
-        page.wait_for_selector(".md-search-result__item a", state="detached")
-        page.fill(".md-search__input", words)  # at once: no result of fewer letters can be taken for that of all
-        page.keyboard.press("End")
-        found = page.wait_for_selector(".md-search-result__item a", timeout=60_000).get_attribute("href")
-        if expected not in found:
-            wrong.append(f"{words}: {found}")
-    assert wrong == []
+    hits = [(words, expected, found_by(page, words)[:1]) for words, expected in FIRST.items()]
+    hits += [(words, expected, found_by(page, words)[:3]) for words, expected in AMONG_THREE.items()]
+    assert [hit for hit in hits if not any(hit[1] in link for link in hit[2])] == []
     assert page.errors == []
 
 

@@ -99,7 +99,11 @@ def test_it_agrees_with_the_audit(page):
         except Exception as error:  # it refuses what it cannot read, and says so
             assert "This is no report" in str(error) or "was it cut off?" in str(error), path
             continue
-        table = audit({**parsed.tables, "runs": runs.assign(link_bps=LINK_BPS)}).query("severity != 'unchecked'").set_index("rule")["severity"]
+        table = (
+            audit({**parsed.tables, "runs": runs.assign(link_bps=LINK_BPS)})
+            .query("severity != 'unchecked'")
+            .set_index("rule")["severity"]
+        )
         both = [rule for rule in RULES if rule in table.index and found.get(rule, "unchecked") != "unchecked"]
         assert {rule: found[rule] for rule in both} == {rule: table[rule] for rule in both}, path
         agreed += len(both) > 0
