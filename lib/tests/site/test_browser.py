@@ -111,7 +111,6 @@ FIRST = {
     "believable": "rules/index",
     "Little's law": "method/throughput_and_connections",
     "latency SLO": "method/knee_and_capacity",
-    "p99": "method/knee_and_capacity",
     "knee": "method/knee_and_capacity",
     "objective": "method/knee_and_capacity",
     "bottleneck": "method/bottlenecks",
@@ -132,7 +131,8 @@ FIRST = {
 }
 """What a user types -> the page that search must list first."""
 AMONG_THREE = {
-    "how long must a run be": "questions",
+    "p99": "method/knee_and_capacity",
+    "how long must a run be": "method/how_long",
     "how many repeats": "method/how_many_repeats",
     "how many connections": "method/throughput_and_connections",
     "how many threads": "method/threads",
@@ -146,7 +146,7 @@ AMONG_THREE = {
     "trust a wrk number": "questions",
     "is my benchmark possible": "index",
     "socket errors": "questions",
-    "somaxconn": "method/hidden_limits",
+    "somaxconn": "questions",
     "ip_local_port_range": "method/hidden_limits",
     "nf_conntrack_count": "method/hidden_limits",
     "too slow": "questions",

@@ -49,7 +49,7 @@ def test_a_notebook_is_in_the_navigation_because_its_file_is_there(tmp_path):
 
 
 def page(name):
-    return SimpleNamespace(file=SimpleNamespace(src_uri=name))
+    return SimpleNamespace(file=SimpleNamespace(src_uri=name), meta={})
 
 
 def test_formulas_of_a_page_become_mathml():
