@@ -5,6 +5,7 @@ const scrolling = [
 
 function complete() {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  document.querySelector(".md-search__options")?.setAttribute("aria-label", "Search options"); // a page may have a part “Search”
   // The theme puts each copy button in a navigation landmark of its own, without a name.
   document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
   document.querySelectorAll(scrolling).forEach((box) => {

@@ -51,6 +51,8 @@ def _article(site: Path, page: str, names: dict[str, str]) -> str:
     assert isinstance(article, Tag)
     for left_out in article.select(".headerlink, script, form, noscript, .md-source-file"):
         left_out.decompose()
+    for folded in article.select("details.lc-fold, details.lc-fold > summary"):
+        folded.unwrap()
     for named in (one for one in article.select("[id]") if not one.find_parent("svg")):
         named["id"] = f"{names[page]}--{named['id']}"
     for link in article.select("a[href]"):
