@@ -24,19 +24,21 @@
       return { found: `R = ${seconds(found)}` };
     },
     threads({ compute, wait, cores, share }) {
+      const needed = formulas.threadsNeeded(compute, wait, cores, share);
       return {
         fill: show(formulas.threadsToFill(compute, wait, cores)),
-        needed: whole(formulas.threadsNeeded(compute, wait, cores, share)),
+        needed: Number.isFinite(needed) ? whole(needed) : "more than 1,000,000",
         most: show(cores / compute),
         least: seconds(compute + wait),
       };
     },
     ports({ wanted, each, latency, destinations, ports, time_wait }) {
+      const most = formulas.perConnectionNeeded(wanted, latency, destinations, ports, time_wait);
       return {
         limit: show(formulas.portLimit(each, latency, destinations, ports, time_wait)),
         waiting: show((wanted / each) * time_wait),
         pairs: show(formulas.destinationsNeeded(wanted, each, latency, ports, time_wait)),
-        per_connection: show(formulas.perConnectionNeeded(wanted, latency, destinations, ports, time_wait)),
+        per_connection: most === Infinity ? "(impossible: more are in flight than ports)" : show(most),
       };
     },
     wire({ link, body, header, tls, mtu, each }) {
@@ -44,11 +46,12 @@
       return { bytes: show(bytes), limit: show(formulas.linkLimit(link, bytes)), goodput: show((body * formulas.linkLimit(link, bytes) * 8) / 1e9) };
     },
     runs({ scatter, difference, power }) {
-      return { runs: whole(formulas.repeatsForDifference(scatter, difference, 0.95, power)) };
+      const runs = formulas.repeatsForDifference(scatter, difference, 0.95, power);
+      return { runs: Number.isFinite(runs) ? whole(runs) : "More than 100,000" };
     },
     scale({ unit, contention, coherency, number }) {
       const one = formulas.usl(1, unit, contention, coherency), at = formulas.usl(number, unit, contention, coherency);
-      return { at: show(at), efficiency: show((100 * at) / (number * one)), peak: show(formulas.uslPeak(contention, coherency)) };
+      return { at: show(at), efficiency: show((100 * at) / (number * one)), peak: show(Math.max(formulas.uslPeak(contention, coherency), 1)) };
     },
     possible({ connections, link }, form) {
       const text = form.elements.report.value;
@@ -69,14 +72,17 @@
         list.append(item);
       }
       const total = benchmark.verdict(checks);
-      const summary = { ok: "No identity of this report is broken.", warning: "Use it with care:", error: "Do not use it as it is:", unchecked: "Nothing could be checked." };
+      const complete = checks.every(({ verdict }) => verdict !== "unchecked");
+      const ok = complete ? "No identity of this report is broken." : "Nothing that could be checked is broken.";
+      const summary = { ok, warning: "Use it with care:", error: "Do not use it as it is:", unchecked: "Nothing could be checked." };
       return { verdict: `${run.tool}: ${summary[total]}` };
     },
   };
 
-  // What a person types into a field: 10,000 and 10 000 too.  Empty is undefined where the field may be empty.
+  // What a person types into a field: 10,000 and 10 000 too, but not 0,5.  Empty is undefined where the field may be empty.
   function valueOf(input) {
-    const text = input.value.replace(/[\s,_]/g, "");
+    const bare = input.value.replace(/[\s_]/g, "");
+    const text = /^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(bare) ? bare.replace(/,/g, "") : bare;
     const name = input.closest("label").firstChild.textContent.trim();
     if (text === "" && !input.required) return undefined;
     const value = Number(text), least = Number(input.dataset.least ?? 0), most = Number(input.dataset.most ?? Infinity);
@@ -98,6 +104,7 @@
       for (const [name, text] of Object.entries(results)) form.elements[name].value = text;
     } catch (error) {
       for (const output of form.querySelectorAll("output")) output.value = "";
+      form.querySelector(".lc-checks")?.replaceChildren();
       problem.textContent = error.message;
     }
   }
@@ -106,10 +113,11 @@
 
   // The fields of the form that the fragment of the address names.
   function restore() {
-    const [, name, query] = decodeURIComponent(location.hash).match(/^#(\w+):(.*)$/) ?? [];
-    const form = name && document.querySelector(`form[data-calculator=${name}]`);
+    const [, name, query] = location.hash.match(/^#(\w+)(?::|%3A)(.*)$/i) ?? [];
+    const form = name && document.querySelector(`form[data-calculator="${name}"]`);
     if (!form) return;
-    for (const [key, value] of new URLSearchParams(query)) if (form.elements[key]) form.elements[key].value = value;
+    const state = new URLSearchParams(query);
+    for (const field of fieldsOf(form)) if (state.has(field.name)) field.value = state.get(field.name);
     compute(form);
     form.scrollIntoView();
   }

@@ -19,7 +19,7 @@ const formulas = (() => {
   // Busy share of each of m cores, of N threads that compute for C and wait for W: the finite-source queue M/M/m//N,
   // L. Kleinrock, Queueing Systems, volume 1, 1975, section 3.8.
   function threadUtilisation(threads, compute, wait, cores = 1) {
-    if (wait === 0) return Math.min(threads, cores) / cores;
+    if (!(compute / wait < 1e100)) return Math.min(threads, cores) / cores; // the wait is 0, or as good as 0
     let weight = 1, sum = 1, busy = 0;
     for (let k = 1; k <= threads; k++) {
       weight *= ((threads - k + 1) * compute) / (wait * Math.min(k, cores));
@@ -31,9 +31,16 @@ const formulas = (() => {
   }
 
   function threadsNeeded(compute, wait, cores = 1, utilisation = 0.99) {
-    let threads = Math.max(1, Math.floor(threadsToFill(compute, wait, cores) * utilisation));
-    while (threadUtilisation(threads, compute, wait, cores) < utilisation) threads++;
-    return threads;
+    const least = threadsToFill(compute, wait, cores);
+    if (!(least <= 1e6)) return NaN; // it would take a browser seconds
+    const enough = (threads) => threadUtilisation(threads, compute, wait, cores) >= utilisation * (1 - 1e-12);
+    let most = Math.max(1, Math.floor(least * utilisation)), fewer = most - 1, step = 1;
+    while (!enough(most)) [fewer, most, step] = [most, most + step, 2 * step];
+    while (most - fewer > 1) {
+      const middle = Math.floor((fewer + most) / 2);
+      if (enough(middle)) most = middle; else fewer = middle;
+    }
+    return most;
   }
 
   // X = n A E / (n R + W)
