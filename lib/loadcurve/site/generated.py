@@ -30,7 +30,7 @@ def from_code() -> Generated:
     from loadcurve.site import formats, interface, rules
     from loadcurve.site.laboratory import SCHEMA, schema_text
 
-    places = [
+    places: Places = [
         (f"{formats.FOLDER}/index.md", formats.pages()),
         (f"{rules.FOLDER}/index.md", rules.pages()),
         (f"{interface.FOLDER}/index.md", interface.pages()),
