@@ -17,7 +17,8 @@ LAUNCHER = """
 import subprocess, sys, time
 from pathlib import Path
 import psutil
-from loadcurve.lab.tools.faults.kinds import drop_syn, narrow_ports, stop_server
+from loadcurve.lab.tools.faults import kinds
+from loadcurve.lab.tools.faults.fault import FaultTarget
 from loadcurve.lab.tools.faults.inject import injected
 from loadcurve.lab.hosts.network import Ledger, build
 from loadcurve.lab.hosts.network.topology import client_server
@@ -28,8 +29,12 @@ with Ledger(Path(sys.argv[1])) as ledger, build(client_server(), ledger) as host
     started = subprocess.Popen(guarded(server.argv(("sleep", "60")), 50), start_new_session=True)
     while not (children := psutil.Process(started.pid).children()) or children[0].name() != "sleep":
         time.sleep(0.01)
-    with injected(drop_syn(80), server), injected(narrow_ports(9), hosts["C1"]), \\
-            injected(stop_server("S1"), server, {"S1": started.pid}) as events:
+    dropped, ports, stopped = (
+        kind.make(value, FaultTarget())
+        for kind, value in ((kinds.DROP_SYN, True), (kinds.NARROW_PORTS, 9), (kinds.STOP_SERVER, True))
+    )
+    with injected(dropped, server), injected(ports, hosts["C1"]), \\
+            injected(stopped, server, {"S1": started.pid}) as events:
         print(ledger.tag, events[0].what.rpartition(" ")[2], flush=True)
         time.sleep(60)
 """

@@ -19,78 +19,64 @@ from loadcurve.lab.hosts.network.topology import resolve
 from loadcurve.lab.run.deployment import links_with
 from loadcurve.lab.study_file.sections import FaultSection
 from loadcurve.lab.tools import faults
-from loadcurve.lab.tools.faults import kinds
-from loadcurve.lab.tools.faults.fault import Fault, Send, Sysctl, Table
+from loadcurve.lab.tools.faults.fault import Fault, FaultTarget, Send, Sysctl, Table
 from loadcurve.lab.tools.faults.inject import injected
 
-ALL = (
-    kinds.narrow_ports(10),
-    kinds.few_descriptors(256),
-    kinds.drop_syn(80),
-    kinds.drop_fin(80),
-    kinds.lose_clients(80),
-    kinds.lose_packets(0.1),
-    kinds.delay_packets(0.01),
-    kinds.kill_worker("S1"),
-    kinds.stop_server("S1"),
-    kinds.fill_accept_queue("S1", 8),
-    kinds.fill_conntrack(16),
-    kinds.cap_connections(80, 16),
-    kinds.slow_link(1e6),
-    kinds.kill_server("S1"),
-    kinds.kill_generator(2.5),
-    kinds.busy_processors(2),
-    kinds.limit_packets(20_000),
-    kinds.steer_packets(1),
-    kinds.other_transfer("10.99.0.2", 8080, 1000),
-)
+NAN = float("nan")
+VALUES = {
+    "narrow_ports": 10, "few_descriptors": 256, "lose_packets": 0.1, "delay_packets": 0.01, "fill_accept_queue": 8,
+    "fill_conntrack": 16, "cap_connections": 16, "slow_link": 1e6, "kill_generator": 2.5, "busy_processors": 2,
+    "limit_packets": 20_000, "steer_packets": 1, "other_transfer": 1000,
+}  # fmt: skip
+
+
+def fault(name, value=None, **target):
+    return faults.FAULTS[name].make(VALUES.get(name, True) if value is None else value, FaultTarget(**target))
+
+
+ALL = [fault(name) for name in faults.FAULTS]
 
 
 def test_each_name_is_that_of_its_recipe():
-    assert {fault.name for fault in ALL} == set(faults.FAULTS)
+    assert [one.name for one in ALL] == list(faults.FAULTS)
 
 
 def test_what_they_are():
-    assert kinds.narrow_ports(10).begin == (Sysctl("net.ipv4.ip_local_port_range", "40000 40009"),)
-    assert kinds.few_descriptors(256).wrap == ("prlimit", "--nofile=256:256")
-    assert kinds.lose_packets(0.1).link == LinkConditions(loss_ratio=0.1)
-    assert kinds.delay_packets(0.01).link == LinkConditions(delay_s=0.01)
-    assert (kinds.kill_server("S1").ends, kinds.kill_worker("S1").ends) == ({"S1"}, frozenset()), (
-        "its master starts another worker"
-    )
-    assert kinds.kill_generator(2.5).wrap[-2:] == ("--signal=KILL", "2.5")
-    assert (
-        kinds.slow_link(1e6).begin[0].text == "qdisc add dev eth0 root tbf rate 1000000bit burst 3028b latency 50ms\n"
-    )
-    assert kinds.stop_server("S1").end == (Send("S1", "CONT"),)
-    assert kinds.fill_accept_queue("S1", 8).sysctls == {"net.core.somaxconn": "8"}
-    assert [kinds.steer_packets(processor).begin[0].mask for processor in (0, 3, 5)] == ["1", "8", "20"]
-    assert kinds.other_transfer("10.99.0.2", 8080, 1000).begin[0].argv[-1] == "http://10.99.0.2:8080/1000.bin"
-    assert "limit rate over 20000/second burst 2000 packets counter drop\n" in kinds.limit_packets(20_000).begin[0].text
-    assert "ct count over 16 counter drop\n" in kinds.cap_connections(80, 16).begin[0].text
-    (table,) = kinds.drop_syn(8080).begin
+    assert fault("narrow_ports").begin == (Sysctl("net.ipv4.ip_local_port_range", "40000 40009"),)
+    assert fault("few_descriptors").wrap == ("prlimit", "--nofile=256:256")
+    assert fault("lose_packets").link == LinkConditions(loss_ratio=0.1)
+    assert fault("delay_packets").link == LinkConditions(delay_s=0.01)
+    # After a worker's end its master starts another.
+    assert (fault("kill_server").ends, fault("kill_worker").ends) == ({"S1"}, frozenset())
+    assert fault("kill_generator").wrap[-2:] == ("--signal=KILL", "2.5")
+    shaped = fault("slow_link").begin[0].text
+    assert shaped == "qdisc add dev eth0 root tbf rate 1000000bit burst 3028b latency 50ms\n"
+    assert fault("stop_server").end == (Send("S1", "CONT"),)
+    assert fault("fill_accept_queue").sysctls == {"net.core.somaxconn": "8"}
+    assert [fault("steer_packets", processor).begin[0].mask for processor in (0, 3, 5)] == ["1", "8", "20"]
+    download = fault("other_transfer", address="10.99.0.2", port=8080).begin[0].argv
+    assert download[-1] == "http://10.99.0.2:8080/1000.bin"
+    assert "limit rate over 20000/second burst 2000 packets counter drop\n" in fault("limit_packets").begin[0].text
+    assert "ct count over 16 counter drop\n" in fault("cap_connections").begin[0].text
+    (table,) = fault("drop_syn", port=8080).begin
     assert "tcp dport 8080 tcp flags & (syn | ack) == syn counter drop\n" in table.text
 
 
+WRONG = {
+    "narrow_ports": (0, "10; x"), "few_descriptors": (True, "--all"), "drop_syn": ("80 drop",),
+    "lose_packets": (0.0, NAN),
+    "delay_packets": (-1,), "kill_worker": ("-1",), "fill_accept_queue": (0,), "fill_conntrack": (0,),
+    "cap_connections": (0,), "slow_link": (7999, "1e6 burst 1b"), "kill_generator": (0,), "busy_processors": (0,),
+    "limit_packets": (9, "20000/second"), "steer_packets": (32,), "other_transfer": (0,),
+}  # fmt: skip
 REFUSED = [
-    (kinds.narrow_ports, [(0,), (10, 65530), ("10; x",)]),
-    (kinds.few_descriptors, [(True,), ("--all",)]),
-    (kinds.drop_syn, [("80 drop",)]),
-    (kinds.drop_fin, [(0,)]),
-    (kinds.lose_packets, [(0.0,), (float("nan"),)]),
-    (kinds.delay_packets, [(-1,)]),
-    (kinds.kill_worker, [("-1",)]),
-    (kinds.stop_server, [("../S1",)]),
-    (kinds.fill_accept_queue, [("S1", 0)]),
-    (kinds.fill_conntrack, [(0,)]),
-    (kinds.cap_connections, [(80, 0)]),
-    (kinds.slow_link, [(7999,), ("1e6 burst 1b",)]),
-    (kinds.kill_server, [("-1",)]),
-    (kinds.kill_generator, [(0,)]),
-    (kinds.busy_processors, [(0,)]),
-    (kinds.limit_packets, [(9,), ("20000/second",)]),
-    (kinds.steer_packets, [(32,)]),
-    (kinds.other_transfer, [("10.99.0.2", 8080, 0), ("-d", 8080, 1000)]),
+    *(
+        (lambda value, name=name: FaultSection(**{name: value}), [(value,) for value in wrong])
+        for name, wrong in WRONG.items()
+    ),
+    (lambda port: fault("drop_syn", port=port), [("80 drop",), (0,)]),
+    (lambda service: fault("stop_server", service=service), [("../S1",)]),
+    (lambda address: fault("other_transfer", address=address), [("-d",)]),
     (Sysctl, [("kernel.panic", "1"), ("net.core.somaxconn", "1 -w x=1")]),
     (Table, [("filter", "input", ()), ("fault_x", "forward", ()), ("fault_x", "input", ("drop; }",))]),
     (Send, [("S1", "TERM"), ("S1", "KILL", "everybody")]),
@@ -111,27 +97,27 @@ def test_a_fault_that_begins_again_must_have_ended(times):
         FaultSection(**{"stop_server": True, **times})
 
 
-@pytest.mark.parametrize("fault", [f for f in ALL if f.begin], ids=lambda fault: fault.name)
-def test_never_on_this_machine_itself(fault):
-    with pytest.raises(LabError, match="only in a namespace"), injected(fault, LOCAL, {"S1": os.getpid()}):
+@pytest.mark.parametrize("one", [one for one in ALL if one.begin], ids=lambda one: one.name)
+def test_never_on_this_machine_itself(one):
+    with pytest.raises(LabError, match="only in a namespace"), injected(one, LOCAL, {"S1": os.getpid()}):
         pass
 
 
 def test_only_processes_that_this_one_started():
     host = Host("S1", "10.99.0.2", ("ip", "netns", "exec", "none"))
-    with pytest.raises(LabError, match="no service 'S1'"), injected(kinds.stop_server("S1"), host):
+    with pytest.raises(LabError, match="no service 'S1'"), injected(fault("stop_server"), host):
         pass
     others = {"S1": os.getppid()}
     with (
         pytest.raises(LabError, match="not started by this process"),
-        injected(kinds.stop_server("S1"), host, others),
+        injected(fault("stop_server"), host, others),
     ):
         pass
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     with (
         pytest.raises(LabError, match="no process"),
-        injected(kinds.kill_worker("S1"), host, {"S1": ended.pid}),
+        injected(fault("kill_worker"), host, {"S1": ended.pid}),
     ):
         pass
 
@@ -144,7 +130,7 @@ def test_a_guard_is_never_signalled_itself():
         while not psutil.Process(guard.pid).children():
             time.sleep(0.01)
         (sleeper,) = psutil.Process(guard.pid).children()
-        with injected(kinds.stop_server("S1"), host, {"S1": guard.pid}) as events:
+        with injected(fault("stop_server"), host, {"S1": guard.pid}) as events:
             while sleeper.status() != psutil.STATUS_STOPPED:
                 time.sleep(0.01)
             assert psutil.Process(guard.pid).status() != psutil.STATUS_STOPPED
@@ -166,11 +152,11 @@ def test_a_fault_of_a_link_leaves_what_is_set_and_is_at_least_as_bad():
         {},
     ):
         before = resolve(topology, set_already)
-        after = resolve(topology, links_with(kinds.delay_packets(0.01), "LB", set_already, topology))
+        after = resolve(topology, links_with(fault("delay_packets"), "LB", set_already, topology))
         assert set(after) == set(before)
         for (host, network), was in before.items():
             now = after[host, network]
             assert (now.loss_ratio, now.mtu) == (was.loss_ratio, was.mtu)
             assert now.delay_s == (max(was.delay_s, 0.01) if host == "LB" else was.delay_s)
     assert links_with(None, "LB", {"LB": LinkConditions()}, topology) == {"LB": LinkConditions()}
-    assert links_with(kinds.drop_fin(80), "LB", {}, topology) == {}
+    assert links_with(fault("drop_fin"), "LB", {}, topology) == {}

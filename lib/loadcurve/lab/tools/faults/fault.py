@@ -159,7 +159,7 @@ class FaultKind:
     description: str  # What the key means: a sentence for the schema and the reference page
     symptoms: str  # How a load test shows the fault, for the reference page
     value: Any  # Type of the key's value; `Literal[True]` for a fault without a number
-    # Value and `FaultTarget` → `Fault`; raises `ValueRuleError` for a wrong value.
+    # Value, as the study's section `fault` has checked it, and `FaultTarget` → `Fault`.
     make: Callable[[Any, FaultTarget], Fault]
     # `process` or `port` of a server that the laboratory started, or `host`.
     acts_on: Literal["process", "port", "host"] = "host"
