@@ -111,7 +111,7 @@ pdf: site ## Print the handbook into build/handbook.pdf
 
 .PHONY: publish
 publish: site ## Put the built handbook beside earlier versions, for any web server: make publish OUT=folder [URL=https://…]
-	@sh lib/publish.sh $(call quoted,$(or $(OUT),$(error make publish needs OUT=folder))) $(if $(URL),$(call quoted,$(URL)))
+	@sh lib/publish.sh $(call quoted,$(OUT)) $(call quoted,$(URL))
 
 .PHONY: lab
 lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]

@@ -2,7 +2,8 @@
 # publish.sh OUT [URL]: put the built handbook into OUT/VERSION, beside the versions that are there.  Any web server can
 # serve OUT, from any folder.  Only with its URL there is a site map and a card for social networks, as both need it.
 set -eu
-out=$1 url=${2:-}
+out=${1:-} url=${2:-}
+[ -n "$out" ] || { echo "expected a folder, as in make publish OUT=folder" >&2; exit 2; }
 site=build/site
 [ -f $site/index.html ] || { echo "expected the built handbook in $site: run make first" >&2; exit 1; }
 version=$(git describe --tags --always)

@@ -9,6 +9,8 @@ from typing import Any
 import yaml
 from bs4 import BeautifulSoup, Tag
 
+from loadcurve.files.atomic import write_text
+
 # What is looked up, not read: a reader of the printed book has the site for it.
 _LEFT_OUT = ("Reference", "Notebooks", "中文")
 
@@ -26,11 +28,11 @@ def write_book(root: Path) -> Path:
     styles = sorted((root / "build" / "site" / "assets").rglob("*.css"))
     links = "".join(f'<link rel="stylesheet" href="{style.relative_to(root / "build")}">' for style in styles)
     target = root / "build" / "book.html"
-    target.write_text(
+    write_text(
+        target,
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>loadcurve</title>{links}</head>'
         f'<body class="lc-book" data-md-color-scheme="default"><main class="md-typeset"><h1>loadcurve</h1>'
         f"<ul>{''.join(contents)}</ul>{''.join(articles)}</main></body></html>",
-        "utf-8",
     )
     return target
 

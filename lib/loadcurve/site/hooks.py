@@ -164,7 +164,8 @@ def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> s
 def _folded(html: str) -> str:
     """Fold each section of a long page, except the table of claims and what follows from it."""
     first, *sections = re.split("(?=<h2 )", html)
-    parts = [section.partition("</h2>") for section in sections]
+    # A link inside what opens a section could not be reached by the keyboard.
+    parts = [re.sub('<a class="headerlink".*?</a>', "", section, count=1).partition("</h2>") for section in sections]
     return first + "".join(
         f"{heading}{end}{rest}"
         if re.search(_OPEN, heading)
