@@ -163,14 +163,14 @@ def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     palette = colours(drawn["law"].unique())
     for law, rows in drawn.groupby("law", sort=False):
         mean = rows.groupby("delay_s")["measured_ratio"].mean()
-        ax.plot(rows["delay_s"], rows["measured_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
+        ax.scatter(rows["delay_s"], rows["measured_ratio"], color=palette[law], alpha=0.45, s=16)
         ax.plot(mean.index, mean, color=palette[law])
     ax.margins(y=0.15)
     ax.set_xscale("log")
     for law, rows in drawn.groupby("law", sort=False):
         places = rows.groupby("delay_s", as_index=False)["measured_ratio"].mean().to_numpy()
         between = np.column_stack([np.sqrt(places[1:, 0] * places[:-1, 0]), (places[1:, 1] + places[:-1, 1]) / 2])
-        name_line(ax, np.vstack([places, between]), str(law), palette[law])
+        name_line(ax, np.vstack([between, places]), str(law), palette[law])
     ax.xaxis.set_major_locator(FixedLocator(sorted(drawn["delay_s"].unique())))
     ax.xaxis.set_minor_locator(NullLocator())
     seconds_axis(ax.xaxis, "Delay of the server")
