@@ -109,6 +109,9 @@ FIRST = {
     "install": "get_started",
     "JupyterLab": "get_started",
     "believable": "rules/index",
+    "how many connections": "method/throughput_and_connections",
+    "p99": "method/knee_and_capacity",
+    "TIME_WAIT": "method/keep_alive_and_ports",
     "Little's law": "method/throughput_and_connections",
     "latency SLO": "method/knee_and_capacity",
     "knee": "method/knee_and_capacity",
@@ -131,17 +134,14 @@ FIRST = {
 }
 """What a user types -> the page that search must list first."""
 AMONG_THREE = {
-    "p99": "method/knee_and_capacity",
     "how long must a run be": "method/how_long",
     "how many repeats": "method/how_many_repeats",
-    "how many connections": "method/throughput_and_connections",
     "how many threads": "method/threads",
     "flat throughput idle CPU": "questions",
     "p99 from three runs": "questions",
     "B against A": "questions",
     "max RPS at 10 Gbit/s": "questions",
     "30000 TIME_WAIT": "questions",
-    "TIME_WAIT": "method/keep_alive_and_ports",
     "LVS 8 servers": "questions",
     "trust a wrk number": "questions",
     "is my benchmark possible": "index",
