@@ -99,8 +99,8 @@ def _sysstat(tool: str, options: str, interval_s: float) -> Monitor:
 
 
 def sar(interval_s: float = 1) -> Monitor:
-    """Return sar: processors, interfaces and drops, TCP, sockets."""
-    return _sysstat("sar", "-u ALL -P ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK", interval_s)
+    """Return sar: processors, memory, interfaces and drops, TCP, sockets."""
+    return _sysstat("sar", "-u ALL -P ALL -r ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK", interval_s)
 
 
 def mpstat(interval_s: float = 1) -> Monitor:
@@ -121,7 +121,7 @@ def conntrack(interval_s: float = 1) -> Monitor:
 
 SAR = MonitorKind(
     "sar",
-    "Processors, interfaces and their drops, TCP and sockets.",
+    "Processors, memory, interfaces and their drops, TCP and sockets.",
     lambda interval_s, _: sar(interval_s),
     whole_seconds=True,
 )

@@ -116,7 +116,7 @@ def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = "py
     >>> from loadcurve.lab.tools.monitors.kinds import nstat, sar, ss_summary
     >>> for watcher in watchers([sar(), ss_summary(), nstat()], "S1"):
     ...     print(" ".join(watcher.argv), dict(watcher.outputs))
-    sar -u ALL -P ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK 1 {'sar': 'S1.sar.txt'}
+    sar -u ALL -P ALL -r ALL -n DEV -n EDEV -n TCP -n ETCP -n SOCK 1 {'sar': 'S1.sar.txt'}
     python3 -I -S S1.sampler.py S1.sampler.json {'ss-summary': 'S1.ss.summary.txt', 'nstat': 'S1.nstat.txt'}
     """
     chosen = tuple(monitors)
