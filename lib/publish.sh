@@ -6,7 +6,7 @@ out=${1:-} url=${2:-}
 [ -n "$out" ] || { echo "expected a folder, as in make publish OUT=folder" >&2; exit 2; }
 site=build/site
 [ -f $site/index.html ] || { echo "expected the built handbook in $site: run make first" >&2; exit 1; }
-version=$(git describe --tags --always)
+version=$(git describe --tags --always | tr / -)
 [ -z "$(git status --porcelain --untracked-files=no)" ] || version=$version-changed
 commit=$(git rev-parse HEAD)
 mkdir -p "$out"

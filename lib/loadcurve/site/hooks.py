@@ -1,5 +1,6 @@
 """Build hooks of the handbook: add generated pages, notebooks and data to the site, and convert formulas to MathML."""
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -50,6 +51,9 @@ _FOUND |= {"notebooks/": {"exclude": True}, "decisions/": {"exclude": True}}
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
+
+# What `shortened` keeps: letters of a text as it is, so that a reader sees a sentence, and words of four letters or more.
+_START, _TAG, _WORD = 250, re.compile(r"<[^>]*>"), re.compile(r"[^\W\d][\w./-]{2,}\w|[\u4e00-\u9fff]+")
 
 _OPEN = "<h2[^>]*>(?:Claims|What to do differently)"
 
@@ -136,8 +140,9 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))
 
 
+@event_priority(-50)  # after the search plugin wrote its index, and before the offline plugin copies it
 def on_post_build(config: MkDocsConfig) -> None:
-    """Give each node of the search index a key of its own.
+    """Shorten the search index, which every page loads, and give each of its nodes a key of its own.
 
     lunr 2.3.9 (`TokenSet.prototype.toString`) writes the labels of a node and the numbers of their nodes without a
     separator, so two nodes with digits as labels may have one key.  They are then taken for one node, and a search that
@@ -148,6 +153,31 @@ def on_post_build(config: MkDocsConfig) -> None:
     if script.count(_NODE_KEY) != 1:
         raise PluginError(f"{worker.name}: expected {_NODE_KEY!r} once, got {script.count(_NODE_KEY)} times")
     write_text(worker, script.replace(_NODE_KEY, f"{_NODE_KEY}+','"))
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    values = json.loads(index.read_text("utf-8"))
+    write_text(index, json.dumps(values | {"docs": shortened(values["docs"])}, ensure_ascii=False))
+
+
+def shortened(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return entries of the search index: the start of each text, and the other words of the rest, each once.
+
+    Of the Python interface only the start is kept; a page of a rule or of a format is one entry.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        page = entry["location"].partition("#")[0]
+        if page in found and page.startswith(("rules/", "reference/formats/")):
+            found[page]["text"] += f" {entry['title']} {entry['text']}"
+        else:
+            found[entry["location"]] = dict(entry)
+    for location, entry in found.items():
+        text = " ".join(_TAG.sub(" ", entry["text"]).split())
+        start = text if len(text) <= _START else text[:_START].rpartition(" ")[0]
+        seen, others = set(_WORD.findall(start.lower())), dict[str, str]()
+        if not location.startswith("reference/python/"):
+            others = {word.lower(): word for word in _WORD.findall(text[len(start) :]) if word.lower() not in seen}
+        entry["text"] = " ".join([start, *others.values()])
+    return list(found.values())
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

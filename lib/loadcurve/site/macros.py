@@ -11,6 +11,7 @@ from loadcurve.errors import LoadcurveError
 
 MACROS = {
     "figure": "published_html:figure_html",
+    "figures": "published_html:figures_html",
     "table": "published_html:table_html",
     "value": "published_html:value_html",
     "holds": "published_html:holds",
@@ -39,7 +40,7 @@ MACROS = {
 }
 """Macro → the function of this package that writes its text."""
 
-LINKING = {"figure", "table", "claims", "experiments", "experiments_index", "looks", "designs"}
+LINKING = {"figure", "figures", "table", "claims", "experiments", "experiments_index", "looks", "designs"}
 """Macros whose function takes, as its last argument, a function that turns a path of the site into a link."""
 
 

@@ -73,6 +73,7 @@ _IDLE = (
     re.compile(r' transform="rotate\(-0 [^"]*"'),
     re.compile(r' clip-path="[^"]*"(?= style="fill: none; stroke: #888888;)'),  # no line of the grid leaves the axes
 )
+_WORDS = re.compile(r' role="img" aria-label="[^"]*"|<text.*?</text>', re.DOTALL)
 _GROUP = re.compile(r"<g>\n((?:(?!</?g\b).*\n)*)</g>\n")
 # Markers of one series: each repeats the style, which they can inherit from a group.
 _USE = r'<use href="#\w+" x="[^"]*" y="[^"]*" style="{}"/>\n'
@@ -89,6 +90,11 @@ def drawing_html(notebook: str, slug: str) -> str:
     # Unused ids would be duplicates when a page has several drawings.
     used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", rest))
     return head + _smaller(re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", rest))
+
+
+def picture_html(notebook: str, slug: str) -> str:
+    """Return a published figure as a small picture without words, for a link that says what it shows."""
+    return f'<span class="lc-picture" aria-hidden="true">{_WORDS.sub("", drawing_html(notebook, slug))}</span>'
 
 
 def _smaller(drawing: str) -> str:

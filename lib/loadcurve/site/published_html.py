@@ -3,6 +3,7 @@
 Experiments of the published reports have both verdicts: on the page of each report, and all in one table.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from loadcurve.audit import NO_CLAIM, VERDICTS
 from loadcurve.audit.claims import AGREES
 from loadcurve.files import paths
 from loadcurve.site import published
-from loadcurve.site.published import drawing_html, mark
+from loadcurve.site.published import drawing_html, mark, picture_html
 from loadcurve.site.raw_files import folders, page_of
 from loadcurve.site.safety import literal
 from loadcurve.units import format_quantity, unit_of_column
@@ -31,6 +32,30 @@ def figure_html(notebook: str, slug: str, link: Link) -> str:
         f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawing_html(notebook, slug)}</div>\n'
         f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
     )
+
+
+_NOTEBOOKS = re.compile(r'{% set (\w+) = "(\w+)" %}')
+_FIGURES = re.compile(r'{{ figure\((\w+), "(\w+)"\) }}')
+_QUESTION = re.compile(r"^\*\*(?:Question: )?(.+?)\*\*$", re.DOTALL | re.MULTILINE)
+
+
+def figures_html(link: Link) -> str:
+    """Return a picture of each figure of the method pages and studies, below the question of its page."""
+    handbook, parts = paths.root() / "handbook", []
+    for page in sorted([*handbook.glob("method/*.md"), *handbook.glob("studies/*.md")]):
+        text, place = page.read_text("utf-8"), link(page.relative_to(handbook).with_suffix(".html").as_posix())
+        names, title = dict(_NOTEBOOKS.findall(text)), text.split("\n# ")[1].split("\n")[0]
+        cards = []
+        for name, slug in _FIGURES.findall(text):
+            facts = published.read_facts(names[name], slug)
+            shows = f"<span>{literal(facts['caption'].split('. ')[0])}</span>"
+            picture = f'<a href="{place}#figure-{slug}">{picture_html(names[name], slug)}{shows}</a>'
+            cards.append(f"<li>{picture}{_source_html(names[name], f'{slug}.csv', facts, link)}</li>")
+        if cards:
+            asked = _QUESTION.search(text)
+            heading = " ".join(asked[1].split()) if asked else title
+            parts += [f'<h2><a href="{place}">{heading}</a></h2>', f'<ul class="lc-shapes lc-figures">{"".join(cards)}</ul>']
+    return "\n\n".join(parts)
 
 
 def table_html(notebook: str, slug: str, link: Link) -> str:
@@ -120,8 +145,9 @@ def table_names() -> list[str]:
 
 
 def columns_markdown(table: str) -> str:
-    """Return a table's columns as Markdown: column, type, unit, meaning."""
-    rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
+    """Return a heading that says what a table holds, and its columns, as Markdown: column, type, unit, meaning."""
+    heading = f'## {table} <small>{tables.SCHEMAS[table].description}</small> {{ #{table} data-toc-label="{table}" }}'
+    rows = [heading, "", "| column | type | unit | meaning |", "|---|---|---|---|"]
     rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
     return "\n".join(rows)
 
@@ -136,12 +162,15 @@ def _cell(value: Any, column: str) -> str:
 
 
 def _caption_html(notebook: str, csv: str, facts: dict[str, Any], link: Link) -> str:
+    return f"<figcaption>{literal(facts['caption'])}{_source_html(notebook, csv, facts, link)}</figcaption>"
+
+
+def _source_html(notebook: str, csv: str, facts: dict[str, Any], link: Link) -> str:
     studies = ", ".join(_data_html(name, link) for name in facts["studies"]) or "none"
     return (
-        f'<figcaption>{literal(facts["caption"])}<span class="lc-source">'
-        f'Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
+        f'<span class="lc-source">Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
         f'<a href="{link(f"figures/{notebook}/{csv}")}" download>data (CSV)</a> · study {studies} · '
-        f"commit {literal(facts['commit'])}</span></figcaption>"
+        f"commit {literal(facts['commit'])}</span>"
     )
 
 

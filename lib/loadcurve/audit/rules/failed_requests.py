@@ -87,7 +87,8 @@ _ADVICE = {
 
 def _evidence(run: pd.Series, failed: float, sent: float, polled: bool) -> str:
     if failed == 0:
-        return "No request failed."
+        unopened = _count(run, "errors_connect")
+        return f"No request failed; {unopened} connections did not open." if unopened else "No request failed."
     text = f"{format_quantity(failed / sent, 'ratio')} of {sent:.0f} requests failed ({int(run['requests'])} responses)"
     polls = f"timeouts, counted again every {POLL_S:g} s of waiting" if polled else "timeouts"
     words = _CLASSES | {"errors_timeout": polls}
