@@ -46,8 +46,8 @@ BUILD = Path("build")
 
 # Search finds the page that explains a subject before docstrings, which only use its words; what a notebook says is
 # on the page that shows its figures.
-_FOUND = {"method/": {"boost": 2.0}, "rules/": {"boost": 0.5}, "reference/python/": {"boost": 0.3}}
-_FOUND |= {"notebooks/": {"exclude": True}, "decisions/": {"exclude": True}}
+_FOUND = {"method/": {"boost": 2.0}, "rules/": {"boost": 0.5}, "reference/formats/": {"boost": 0.7}}
+_FOUND |= {"reference/python/": {"boost": 0.3}, "notebooks/": {"exclude": True}, "decisions/": {"exclude": True}}
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"

@@ -61,8 +61,9 @@ def _macro(env: Any, where: str, extra: list[Callable[[str], str]]) -> Callable[
     def show(*names: str, **options: Any) -> Any:
         try:
             return getattr(import_module(f"loadcurve.site.{module}"), function)(*names, *extra, **options)
-        except LoadcurveError as error:
-            print(f"handbook/{env.page.file.src_uri}: {error}", file=sys.stderr)
+        except Exception as error:  # mkdocs-macros would end the build without a word
+            text = error if isinstance(error, LoadcurveError) else repr(error)
+            print(f"handbook/{env.page.file.src_uri}: {text}", file=sys.stderr)
             raise
 
     return show

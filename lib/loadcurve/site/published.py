@@ -94,7 +94,8 @@ def drawing_html(notebook: str, slug: str) -> str:
 
 def picture_html(notebook: str, slug: str) -> str:
     """Return a published figure as a small picture without words, for a link that says what it shows."""
-    return f'<span class="lc-picture" aria-hidden="true">{_WORDS.sub("", drawing_html(notebook, slug))}</span>'
+    drawing = re.sub(r"( id=\"|href=\"#|url\(#)", rf"\g<1>{notebook}-{slug}-", drawing_html(notebook, slug))
+    return f'<span class="lc-picture" aria-hidden="true">{_WORDS.sub("", drawing)}</span>'
 
 
 def _smaller(drawing: str) -> str:

@@ -44,8 +44,7 @@ def figures_html(link: Link) -> str:
     handbook, parts = paths.root() / "handbook", []
     for page in sorted([*handbook.glob("method/*.md"), *handbook.glob("studies/*.md")]):
         text, place = page.read_text("utf-8"), link(page.relative_to(handbook).with_suffix(".html").as_posix())
-        names, title = dict(_NOTEBOOKS.findall(text)), text.split("\n# ")[1].split("\n")[0]
-        cards = []
+        names, cards = dict(_NOTEBOOKS.findall(text)), []
         for name, slug in _FIGURES.findall(text):
             facts = published.read_facts(names[name], slug)
             shows = f"<span>{literal(facts['caption'].split('. ')[0])}</span>"
@@ -53,8 +52,9 @@ def figures_html(link: Link) -> str:
             cards.append(f"<li>{picture}{_source_html(names[name], f'{slug}.csv', facts, link)}</li>")
         if cards:
             asked = _QUESTION.search(text)
-            heading = " ".join(asked[1].split()) if asked else title
-            parts += [f'<h2><a href="{place}">{heading}</a></h2>', f'<ul class="lc-shapes lc-figures">{"".join(cards)}</ul>']
+            words = " ".join(asked[1].split()) if asked else _title(page.stem)
+            heading = f'<h2><a href="{place}">{words[0].upper()}{words[1:]}</a></h2>'
+            parts += [heading, f'<ul class="lc-shapes lc-figures">{"".join(cards)}</ul>']
     return "\n\n".join(parts)
 
 

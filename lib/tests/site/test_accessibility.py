@@ -20,7 +20,7 @@ OWN = """() => [...document.querySelectorAll('main *')].filter(e => e.checkVisib
   e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && e.tabIndex < 0
     && !e.querySelector('a[href], button, [tabindex="0"]') && 'no focus',
   e.matches('article :is(p, li, td) a, figcaption a')
-    && !e.matches('.md-button, .headerlink, .lc-roads a, .lc-shapes a')
+    && !e.matches('.md-button, .headerlink, .lc-roads a, .lc-shapes li > a')
     && !getComputedStyle(e).textDecorationLine.includes('underline') && 'not underlined',
 ].filter(Boolean).map(fault => fault + ': ' + e.outerHTML.slice(0, 90)))"""
 pytestmark = [pytest.mark.site, needs_chromium]
