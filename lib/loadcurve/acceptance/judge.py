@@ -91,7 +91,7 @@ CHECKS = (
     AcceptanceCheck(
         "state_copied",
         "The second balancer knows established connections before it takes over.",
-        "It lists the client's connection as established, 1.5 s after the connection began.",
+        "It lists the client's connection as established 2 s after it began (IPVS: 5 s).",
         "IPVS copies a connection from its third packet on (sync_threshold); conntrackd copies each change.",
         (FUNCTIONS,),
         decisions.state_copied,
@@ -100,7 +100,7 @@ CHECKS = (
     AcceptanceCheck(
         "connection_survives",
         "A client's long connection survives the fail-over.",
-        f"A download of {decisions.LONG_BYTES:,} bytes that began 1.5 s before ends with every byte.",
+        f"A download of {decisions.LONG_BYTES:,} bytes that began 2 s before (IPVS: 5 s) ends with every byte.",
         "A connection that is not continued ends early: no threshold is needed.",
         (FUNCTIONS,),
         decisions.connection_survives,

@@ -16,7 +16,7 @@ import pytest
 from launched_runs import short_study
 from private_services import need
 
-from loadcurve import lab
+from loadcurve import lab, read_table
 from loadcurve.errors import LabError
 from loadcurve.files.paths import shown
 from loadcurve.launching import launch, measure
@@ -120,6 +120,14 @@ def test_a_connection_that_is_reset_is_one_failed_request(tool, tmp_path):
 def test_a_late_response_is_one_failed_request(tool, tmp_path):
     with flawed("late") as server:
         assert measured(tmp_path / "s", server, tool=tool, duration_s=3.0).failed_ratio == 1.0
+
+
+def test_the_latency_is_as_the_tool_printed_it(tmp_path):
+    """And not the end of a class of hey's histogram, which is a tenth of the longest time wide."""
+    with flawed("late", ever=("good",)) as server:
+        seen = measured(tmp_path / "s", server, tool="hey", requests=400, timeout_s=3.0)
+    (printed,) = read_table("latency", tmp_path / "s").query("quantile == 0.5")["latency_s"]
+    assert seen.latency_s == printed < 0.1
 
 
 def test_a_generator_without_a_response_waited_on_each_of_its_connections(tmp_path):

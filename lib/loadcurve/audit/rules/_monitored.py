@@ -5,8 +5,8 @@ from loadcurve.tables.curves import SATURATED_RATIO
 
 SATURATION = Limit(
     SATURATED_RATIO,
-    "at 90 % a request waits on average nine times as long as one processor serves it (M/M/1), and less long for "
-    "several; the bottleneck report has the same limit",
+    "at 90 % a request waits on average nine times its service time at a single server (M/M/1), and less at several "
+    "servers; the bottleneck report has the same limit",
 )
 
 _SAR = "Record `sar -A 1` on the server and on the generator while the load runs."

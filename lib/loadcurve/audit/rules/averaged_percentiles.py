@@ -3,7 +3,7 @@
 What it means
 -------------
 Such a row of averages is no run: if one of two equal runs has a 99th percentile of 10 ms and the other of 1,000 ms,
-that of all responses is about 1,000 ms and not 505 ms.
+that of all responses lies between the 98th and the 99th percentile of the slower run, not at their mean of 505 ms.
 
 Why it happens
 --------------
@@ -20,7 +20,7 @@ When to ignore it
 The row is not used, and the runs that it averages are.  Averages of other numbers, such as throughput, are fine.
 
 The rule asks for three percentiles or more that agree with the means within a thousandth, while the runs differ by
-more than a tenth in each: by chance, fewer than one run in 100,000 does.
+more than a tenth in each: if percentiles were independent, fewer than one run in 100,000 would do so by chance.
 """
 
 from collections.abc import Iterator, Mapping

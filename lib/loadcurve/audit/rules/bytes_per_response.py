@@ -14,9 +14,9 @@ Too few: rate and bandwidth are peaks of different moments, or of different runs
 this link; or the responses are shorter than stated. The report “Nginx 万兆网络环境测试” (test 2) prints 586,296
 requests/s and 459.435 MiB/s for 616 bytes: 821.7 bytes for each response, where the wire needs 898.
 
-Too many: a proxy sends its own requests by the same port (in test 5 of that report, 441.4 bytes instead of
-282); header and body are sent in segments of their own (`tcp_nopush off`); packets are sent again; or other
-programs use the link.
+Too many: a proxy sends its own requests through the same interface (in test 5 of that report, 441.4 bytes
+instead of 282); header and body are sent in segments of their own (`tcp_nopush off`); packets are sent again;
+or other programs use the link.
 
 How to fix it
 -------------
@@ -27,8 +27,8 @@ each side by itself.
 When to ignore it
 -----------------
 When the link is known to carry other traffic, such as a proxy's requests, and the finding is “more bytes”.
-Compression, IPv6 and VLAN tags change a response by less than the limit, unless it is tiny. With TLS the rule
-looks for missing bytes only.
+IPv6 and VLAN tags change a response by less than the limit, unless it is tiny; of a compressed response, state
+the compressed size. With TLS the rule looks for missing bytes only.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -101,7 +101,7 @@ _MISSING = (
     "over the same seconds, and use neither rate before."
 )
 _MORE = (
-    "Find out what else was sent: the requests of a proxy leave by the same port; header and body may be sent apart "
+    "Find out what else was sent: a proxy's requests leave through this interface; header and body may be sent apart "
     "(`tcp_nopush`); retransmissions (`nstat -az TcpRetransSegs`); other programs (`ss -tinp` lists their connections)."
 )
 
@@ -123,9 +123,9 @@ RULE = Rule(
         Need("network", ("host",), "the bytes that the interfaces count", _SAR, alternatives=(_RATES,)),
     ),
     limits={
-        "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),
+        "missing": Limit(0.05, "the size of the header may be known only to 5 % of the response; every sample must be below it"),
         "background": Limit(1000, "bytes/s: address resolution, a shell; they count where requests are rare"),
-        "samples": Limit(3, "one second of an unsteady run is not its mean; a mean over the whole run has no time"),
+        "samples": Limit(3, "one second of an unsteady run is not its mean; one mean over the whole run is enough"),
         "more": Limit(
             0.05, "beside an acknowledgement of each request and new connections; every sample must be above it"
         ),

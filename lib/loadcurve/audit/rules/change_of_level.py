@@ -2,7 +2,7 @@
 
 What it means
 -------------
-The jump or the drift is more than 10 %. The percentiles of the run mix two systems.
+The jump or the drift is more than 10 %. The percentiles of the run mix the response times of different levels.
 
 Why it happens
 --------------

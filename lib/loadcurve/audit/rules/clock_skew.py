@@ -1,4 +1,4 @@
-"""The clocks of two hosts disagree, so samples of their monitors belong to other seconds than they say.
+"""The clocks of two hosts seem to disagree, so samples of their monitors may belong to other seconds than printed.
 
 What it means
 -------------
@@ -8,12 +8,12 @@ shows as idle may be the time before the load.
 Why it happens
 --------------
 A host without NTP drifts by seconds a week, a virtual machine was paused, or a file was written in local time and
-read as UTC, which is off by whole hours.  Some machines were set by hand.
+read as UTC, which is off by whole hours.  Or no clock is wrong, and a monitor ran only before or after the load.
 
 How to fix it
 -------------
 Compare the clocks: `for h in C1 S1; do ssh $h date -u +%H:%M:%S.%N; done`, `chronyc tracking`, `timedatectl`.
-Synchronise them by chrony and repeat.  For recorded files, name the zone: `loadcurve audit --timezone Europe/Berlin
+Synchronise them with chrony and repeat.  For recorded files, name the zone: `loadcurve audit --timezone Europe/Berlin
 FOLDER`.  The laboratory measures the offset of each remote host and subtracts it.
 
 When to ignore it

@@ -4,7 +4,7 @@ What it means
 -------------
 Ten samples within the load, its first and its last second left out, are enough; in a shorter load, 70 % of those that
 an interval of 1 s would give, and at least one, which a load of 2 s rarely has. A mean over 10 s shows a resource that
-was saturated for one second as 10 % busy, so rules about saturation can miss it.
+was saturated for one second and idle otherwise as 10 % busy, so rules about saturation can miss it.
 
 Why it happens
 --------------
@@ -79,6 +79,6 @@ RULE = Rule(
     judge_intervals,
     {"ok": "ten samples, or 70 % of one each second of a shorter load", "warning": "fewer, or none"},
     needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
-    limits={"samples": Limit(10, "of fewer, a second of saturation is not seen in a mean")},
+    limits={"samples": Limit(10, "of fewer samples, each is more than a tenth of the mean")},
     family="Statistics",
 )

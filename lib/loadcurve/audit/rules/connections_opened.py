@@ -3,7 +3,7 @@
 What it means
 -------------
 A connection that fails to open is missing from the load for the whole run, but not from the run's label.  wrk's heading
-says `8000 connections` also where 6980 failed, and wrk ends with exit code 0.  The rule divides the failed connections
+is `8000 connections` also where 6980 failed, and wrk ends with exit code 0.  The rule divides the failed connections
 by those requested.  1 % is a warning, because below it the load differs from its label by less than repeats do; 10 % is
 an error.  wrk retries a refused handshake and counts each attempt, so more failures than connections are an error too.
 
@@ -22,8 +22,8 @@ or state the connections that opened as N.
 
 When to ignore it
 -----------------
-When the failures are the subject of the test, such as a server that is restarted during the run.  ab ends at the first
-connection that fails, so its runs are reported by `unfinished-run`.
+When the failures are the subject of the test, such as a server that is restarted during the run.  ab stops when
+connections fail to open, so its runs are reported by `unfinished-run`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ RULE = Rule(
     ),
     limits={
         "warning": Limit(0.01, "below it the load differs from its label by less than repeats do"),
-        "error": Limit(0.1, "the limits of X · R / N in effective-concurrency"),
+        "error": Limit(0.1, "beyond the 0.9 to 1.1 that effective-concurrency accepts for X · R / N"),
     },
     family="Load delivered",
 )

@@ -3,10 +3,10 @@
 What it means
 -------------
 A host with stateful firewall rules or NAT keeps an entry for each connection.  When `nf_conntrack_count` reaches
-`nf_conntrack_max`, the kernel drops the packets that open further connections; the client repeats its SYN after 1 s,
-then 2 s, then 4 s.  wrk and ab print no error for this.  The rule compares count and maximum of each host, and looks at
-the counters of `conntrack -S`: `drop` (no entry left), `early_drop` (an entry was evicted) and `insert_failed` (two
-connections needed one name, as when source NAT runs out of ports).
+`nf_conntrack_max`, the kernel drops the packets that open further connections; the client repeats its SYN after 1 s and
+more.  wrk and ab print no error for this.  The rule compares count and maximum of each host, and looks at the counters
+of `conntrack -S`: `drop` (no entry left, or its insertion failed), `early_drop` (an entry was evicted) and
+`insert_failed` (two connections needed the same tuple, as when source NAT runs out of ports).
 
 Why it happens
 --------------
@@ -19,13 +19,13 @@ How to fix it
 Keep connections alive.  Raise the maximum (`sysctl -w net.netfilter.nf_conntrack_max=1048576`) together with the hash
 table (`/sys/module/nf_conntrack/parameters/hashsize`), shorten
 `net.netfilter.nf_conntrack_tcp_timeout_time_wait`, or exclude the tested port from tracking (`nft add rule … notrack`).
-The kernel's log says `nf_conntrack: table full, dropping packet`.
+The kernel logs `nf_conntrack: table full, dropping packet`.
 
 When to ignore it
 -----------------
-A few `insert_failed` come from retransmitted SYNs that pass two processors at the same time.  A table that is full of
-connections that are closing evicts them (`early_drop`) without harm while `drop` stays at 0; established connections
-are never evicted, however idle.
+A few `insert_failed`, which count as `drop` too, come from retransmitted SYNs that pass two processors at the same
+time.  `early_drop` evicts connections whose handshake is not complete, without harm if nobody waits for them;
+established connections are never evicted, however idle.
 """
 
 from collections.abc import Iterator, Mapping

@@ -24,8 +24,8 @@ the duration that the tool prints. If only a peak is known, call it a peak and d
 When to ignore it
 -----------------
 When the two numbers cover different times by definition. The rule knows that `finished in` of h2load holds the
-warm-up, which its rate leaves out, and allows half of the last digit that each tool prints: ab milliseconds, wrk three
-digits.
+warm-up, which its rate leaves out, and allows half of the last digit that each tool prints: ab milliseconds, wrk two
+decimals.
 """
 
 from collections.abc import Iterator, Mapping
@@ -127,7 +127,7 @@ RULE = Rule(
     ),
     limits={
         "warning": Limit(0.02, "beyond the printed digits, requests that a tool's start and end count differently"),
-        "error": Limit(0.1, "rounding explains less than a tenth of a duration of a second and more"),
+        "error": Limit(0.1, "in a run of at least a second, rounding explains less than a tenth"),
     },
     family="Physics",
 )

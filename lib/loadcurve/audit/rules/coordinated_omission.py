@@ -8,9 +8,9 @@ waited for a response sent nothing, so the requests that were due in that time a
 Why it happens
 --------------
 A generator with a fixed number of connections sends the next request only after a response (closed loop), also at a
-given rate if no connection is free.  If one of $N$ connections waits for $S$ seconds of a run of $T$, at least the
-share $(S-x)/(NT)$ of the requests that were due waited longer than $x$, so the quantile $q$ is at least
-$S-(1-q)NT$ (G. Tene, "How NOT to Measure Latency", 2013).
+given rate if no connection is free.  If each of $N$ connections has the same rate, and one waits for $S$ seconds of a
+run of $T$, at least the share $(S-x)/(NT)$ of the requests that were due waited longer than $x$, so the quantile $q$ is
+at least $S-(1-q)NT$ (G. Tene, "How NOT to Measure Latency", 2013).
 
 How to fix it
 -------------

@@ -2,20 +2,20 @@
 
 What it means
 -------------
-A control group with a quota, such as a container with a CPU limit, may use so much CPU time in each period of 100 ms.
-Once it is used up, all its tasks wait for the next period. The host's processors look idle meanwhile, and `sar` shows
-nothing. Responses that were waiting come up to 100 ms later.
+A control group with a quota, such as a container with a CPU limit, may use a fixed CPU time in each period of 100 ms.
+Once it is used up, all tasks of the group wait for the next period. The host's processors look idle meanwhile, and
+`sar` shows nothing. Responses that were waiting come up to 100 ms later.
 
 Why it happens
 --------------
 The limit of the container is below what the load needs, or many threads use it up at the start of each period: 8
-threads spend a quota of 1 processor in 12.5 ms and then wait for 87.5 ms. The mean use then stays below the limit,
-and the high percentiles still suffer.
+threads spend a quota of 1 processor in 12.5 ms and then wait for 87.5 ms. If only some periods are so busy, the mean
+use stays below the limit, and the high percentiles still suffer.
 
 How to fix it
 -------------
 Raise or remove the limit (`docker run --cpus`, `resources.limits.cpu`, `cpu.max`), or start as many threads as the
-quota has processors. To reserve processors for a measurement, use `cpuset` (`taskset`), which stops nobody. Watch
+quota has processors. To confine a process to some processors, use `cpuset` or `taskset`, which never throttle. Watch
 `nr_throttled` in `/sys/fs/cgroup/cpu.stat`, and repeat the run.
 
 When to ignore it

@@ -16,7 +16,7 @@ where its own setting is the lower one.
 How to fix it
 -------------
 Generator: `ulimit -n 65536` in the shell that starts it.  nginx: `worker_rlimit_nofile 65536;` and `worker_connections
-32768;`.  Check a running process by `grep 'open files' /proc/$(pidof -s nginx)/limits`.  Then repeat the run.
+32768;`.  Check a worker by `grep 'open files' /proc/$(pgrep -of 'nginx: worker')/limits`.  Then repeat the run.
 
 When to ignore it
 -----------------

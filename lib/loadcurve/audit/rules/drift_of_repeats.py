@@ -63,7 +63,7 @@ RULE = Rule(
     {"ok": "no trend beyond chance, or below 5 %", "warning": "a trend beyond chance of more than 5 %"},
     limits={
         "probability": Limit(0.001, "one false alarm in a thousand sweeps, because every sweep is tested"),
-        "ratio": Limit(0.05, "what a comparison of two servers usually wants to see"),
+        "ratio": Limit(0.05, "half of a tenth, the least difference that is usually worth a decision"),
     },
     family="Statistics",
 )

@@ -1,13 +1,13 @@
-"""An interface dropped packets, so TCP had to send them again, and some responses were late.
+"""An interface dropped packets, so TCP may have had to send them again, and some responses may have been late.
 
 What it means
 -------------
 An interface received a packet and dropped it, or could not send one. TCP repeats what was lost after a round trip at
-best and after 200 ms at worst, so drops show in the high percentiles first.
+best and after a timeout of 200 ms or more at worst, so drops show in the high percentiles first.
 
 Why it happens
 --------------
-The receive ring was full because the processor of its queue did not empty it in time (`rx_dropped`, `rx_missed`), or
+The receive ring was full because the processor of its queue did not empty it in time (`rx_missed_errors`), or
 the send queue of the interface was full. Packets that are steered to another processor (`rps_cpus`) wait in its queue
 of `net.core.netdev_max_backlog` packets, 1,000 by default; the second column of /proc/net/softnet_stat counts its
 drops. Linux also counts packets of protocols that nobody reads, such as LLDP, as drops.
@@ -20,7 +20,7 @@ the queues over processors (`ethtool -L`), and lower the load until the counter 
 When to ignore it
 -----------------
 One drop every 30 seconds is usually a neighbour's discovery protocol and no loss of the load's packets. If the rule
-`retransmissions` finds nothing, TCP lost nothing.
+`retransmissions` reports 0, with both hosts recorded, TCP lost no data.
 """
 
 import pandas as pd
@@ -46,7 +46,7 @@ RULE = threshold_rule(
     evidence="Interface {interface} dropped {observed:pps}.",
     advice="Enlarge the receive ring (`ethtool -G`) or the queue of the processor (net.core.netdev_max_backlog), "
     "spread the packets over processors, and repeat.",
-    limits={"warning": Limit(0.0, "a drop is a loss; a healthy local network has none")},
+    limits={"warning": Limit(0.0, "a drop is usually a loss; a healthy local network drops discovery protocols at most")},
     needs=(DROPS,),
     unit="pps",
     family="What saturated",

@@ -31,7 +31,7 @@ The finding names the cause that the data show, in this order:
 - **The generator's processor was busy**: wrk starts timing when it writes the request (wrk 4.1.0, `src/wrk.c`,
   `socket_writeable`), so the wait for a busy wrk is in no response time, and acts as a think time.
 - **Corrected response times**: some versions of wrk add estimated times for coordinated omission.  Then $X \cdot R$ may
-  exceed $N$, which is impossible for measured times.
+  exceed $N$, which is impossible for measured times with one request per connection.
 
 How to fix it
 -------------
@@ -164,7 +164,7 @@ _SEVERITIES: tuple[Severity, ...] = ("ok", "warning", "error")
 
 def _record(facts: SimpleNamespace) -> str:
     if facts.ratio > 1:
-        return "One request per connection allows no more: mean and throughput cover different requests or times."
+        return "Without pipelining no more is possible: mean and throughput then cover different requests or times."
     if facts.tool == "wrk" and np.isnan(facts.busy):
         return (
             "wrk starts timing when it writes the request, so its response times leave out the time for which a "

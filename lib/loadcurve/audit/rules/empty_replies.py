@@ -10,7 +10,7 @@ certainly not responses.
 If only some replies of ab are empty, the totals show them: equal responses of $h$ bytes of header and $b$ of body make
 $m h$ and $m b$ bytes, so their number $m$ divides both totals; the rule takes the largest such number.  In one
 run ab counted 46,700 requests; its bytes are those of 42,110 responses of 144 and 616 bytes.  By chance two totals have
-such a divisor once in 20,000 runs.
+such a divisor about once in as many runs as there are requests.
 
 Why it happens
 --------------

@@ -3,7 +3,7 @@ r"""One server behind the balancer fails more often than the others, so the run 
 What it means
 -------------
 One server returned errors for more than 1 % of what it got, and more than three times as often as all other servers
-together.
+together.  It failed at least 10 times, because fewer errors may be chance.
 
 Why it happens
 --------------

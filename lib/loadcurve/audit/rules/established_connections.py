@@ -11,9 +11,9 @@ the run belongs to another level.
 Why it happens
 --------------
 Connections failed to open (`connections-opened`), or opened and were closed by a device between: a conntrack table, an
-idle timeout, a limit for each client.  A SYN or the last segment of the handshake was dropped at a full queue; the
-client then believes that it is connected, and the server does not list it.  The generator opens a connection for each
-request, so most are in TIME-WAIT.
+idle timeout, a limit for each client.  The last segment of the handshake was dropped at a full queue; the client then
+believes that it is connected, and the server lists the connection in SYN-RECV.  The generator opens a connection for
+each request, so most are in TIME-WAIT.
 
 How to fix it
 -------------

@@ -11,7 +11,7 @@ Why it happens
 --------------
 `errors_status`: the server answers 404, 500, 502 or 503; wrk prints `Non-2xx or 3xx responses`, ab `Non-2xx responses`,
 which are not among its `Failed requests`.  `errors_timeout`: responses later than the tool's timeout.  `errors_read`:
-connections that were closed or reset during a response.  `errors_connect`: nobody accepted the connection.  Each tool
+connections that were closed or reset during a response.  `errors_connect`: connections that did not open.  Each tool
 counts some of these among its requests and others beside them; `loadcurve.tables.schemas.failures` lists them, and
 audit, analysis, gates and searches for a capacity all count by it.  `errors_length` (ab): a response of another length
 than the first is no failed request, but a warning if the share is large: it may be an error page with status 200.

@@ -6,7 +6,7 @@ In `ss`, a listening socket's Recv-Q is the number of connections that wait to b
 may wait.  A full queue drops the client's SYN, which the client repeats after 1 s (the next ones after 2 s and 4 s, or
 since Linux 6.5 after 1 s each at first), or the last segment of the handshake: then the client repeats its request
 after 0.2 s and more.  The maximum response time shows these steps.  Half full is a warning: arrivals come in bursts, so
-a queue seen half full at random instants has been full.
+a queue seen half full at random instants has probably been full.
 
 Why it happens
 --------------
@@ -18,7 +18,7 @@ How to fix it
 -------------
 Raise both limits (`listen 80 backlog=4096;` and `sysctl -w net.core.somaxconn=4096`); `ss -tln` shows the result in
 Send-Q.  Accept with more workers, each with its own queue (`listen … reuseport`).  Keep connections alive.  `nstat -az
-TcpExtListenOverflows` counts the connections that found the queue full; the rule `listen-overflows` reads it.
+TcpExtListenOverflows` counts the SYNs and ACKs that found the queue full; the rule `listen-overflows` reads it.
 
 When to ignore it
 -----------------
@@ -48,10 +48,10 @@ RULE = threshold_rule(
     measure_queue,
     evidence="{receive_queue:.0f} waited to be accepted on port {local_port}, whose queue takes {send_queue:.0f}.",
     advice="Raise `listen … backlog=` and net.core.somaxconn together, or accept with more workers (reuseport); "
-    "`nstat -az TcpExtListenOverflows` counts the connections that found it full.",
+    "`nstat -az TcpExtListenOverflows` counts the handshakes that found it full.",
     limits={
-        "warning": Limit(0.5, "arrivals come in bursts: a queue seen half full at random instants has been full"),
-        "error": Limit(0.999, "a full queue drops connections, which try again after 1 s or more"),
+        "warning": Limit(0.5, "arrivals come in bursts: a queue seen half full at random has probably been full"),
+        "error": Limit(0.999, "a full queue drops handshakes, which are retried after 0.2 s or more"),
     },
     needs=(LISTENING,),
     family="What saturated",

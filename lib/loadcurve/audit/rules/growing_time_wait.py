@@ -11,7 +11,7 @@ Why it happens
 --------------
 Connections are not kept alive: `ab` without `-k`, `Connection: close`, a proxy without keep-alive to its servers, or a
 server that closes after some requests (nginx: `keepalive_requests`, 1000 by default).  Then each request, or each
-thousand, costs a handshake, a socket in TIME_WAIT, and on the client a local port.
+thousand, costs a handshake and a socket in TIME_WAIT, which holds a local port if the client closes first.
 
 How to fix it
 -------------
@@ -22,7 +22,7 @@ end has them.
 When to ignore it
 -----------------
 If the number stays far below the limits: local ports on the client (`local-ports`), `net.ipv4.tcp_max_tw_buckets` on
-any host.  A socket in TIME_WAIT takes about 240 bytes and no processor time.
+any host.  A socket in TIME_WAIT takes about 240 bytes and hardly any processor time.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The kernel dropped handshakes because an accept queue was full, so some connections opened a second late or later.
+"""The kernel dropped handshakes, mostly because an accept queue was full, so some connections opened late.
 
 What it means
 -------------
@@ -65,8 +65,8 @@ RULE = threshold_rule(
     evidence="The listening sockets of {host} dropped {observed:.0f} handshakes; {overflows:.0f} of them met "
     "a full queue.",
     advice="Raise `listen … backlog=` and net.core.somaxconn together, or accept with more workers (reuseport), and "
-    "repeat: each dropped handshake waited 1 s or more.",
-    limits={"warning": Limit(0.0, "one dropped handshake delays its request by at least 1 s")},
+    "repeat: each dropped SYN waited 1 s or more, each dropped ACK 0.2 s or more.",
+    limits={"warning": Limit(0.0, "a dropped SYN delays its request by 1 s or more, a dropped ACK by 0.2 s or more")},
     needs=(COUNTERS,),
     unit="",
     family="What saturated",

@@ -18,10 +18,10 @@ servers; its error log then says `(99: Cannot assign requested address) while co
 
 How to fix it
 -------------
-Keep connections alive (`ab -k`; `keepalive 64;` in an upstream of nginx).  Otherwise widen the range (`sysctl -w
-net.ipv4.ip_local_port_range='1024 65535'`: 64,512 ports), use several client or server addresses, or let the kernel
-reuse ports in TIME_WAIT after 1 s (`sysctl -w net.ipv4.tcp_tw_reuse=1`, with TCP timestamps on both sides).  Wait 60 s
-before the next run.
+Keep connections alive (`ab -k`; in nginx `keepalive 64;` in the upstream, `proxy_http_version 1.1;` and
+`proxy_set_header Connection '';`).  Otherwise widen the range (`sysctl -w net.ipv4.ip_local_port_range='1024 65535'`:
+64,512 ports), use several client or server addresses, or let the kernel reuse ports in TIME_WAIT after 1 s (`sysctl -w
+net.ipv4.tcp_tw_reuse=1`, with TCP timestamps on both sides).  Wait 60 s before the next run.
 
 When to ignore it
 -----------------

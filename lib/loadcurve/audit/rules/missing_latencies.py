@@ -7,8 +7,8 @@ and Little's law cannot check its load.  A mean of 0 s of many responses is no t
 
 Why it happens
 --------------
-weighttp 0.4 prints no time.  ab's `Time per request` is $N / X$, computed from throughput; with `-d` or `-S`, or where
-a report was cut, the table of measured times is missing.  wrk prints `0.00us` and `-nan%` if it recorded no time.
+weighttp 0.4 prints no time.  ab's `Time per request` is $N / X$, computed from throughput; where a report was cut, its
+`Connection Times`, which are measured, are missing.  wrk prints `0.00us` and `-nan%` if it recorded no time.
 
 How to fix it
 -------------

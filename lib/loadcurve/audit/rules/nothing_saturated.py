@@ -2,8 +2,8 @@
 
 What it means
 -------------
-No processor, disk or link that was watched is close to its limit. Until the limit is known, the highest throughput is
-not the capacity of the server's hardware.
+No processor, disk or link that was watched is close to its limit. Until the limit is known, the highest throughput
+may not be the capacity of the server's hardware.
 
 Why it happens
 --------------

@@ -1,8 +1,8 @@
-"""One processor was saturated while the others were not, so the mean over all processors hides the limit.
+"""One processor was saturated while the others were not, so the mean over all processors may hide the limit.
 
 What it means
 -------------
-One processor was busy for at least 90 % of the load, but the host as a whole was not. One thread, or the interrupts
+One processor was busy for more than 90 % of the load, but the host as a whole was not. One thread, or the interrupts
 of one processor, cannot go faster, and the mean over all processors hides it: one busy processor of eight is 12.5 %.
 
 Why it happens
@@ -68,7 +68,7 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
 
 _ADVICE = (
     "Find the thread that runs there (`pidstat -u -t 1`, `top -H`): give a server more workers, a generator more "
-    "threads, and spread softirq over processors; the throughput is the limit of this one processor."
+    "threads, and spread softirq over processors; the throughput may be the limit of this one processor."
 )
 
 RULE = Rule(

@@ -2,7 +2,7 @@
 
 What it means
 -------------
-An orphan is a socket whose program is gone, while the kernel still waits for the peer to acknowledge the last data or
+An orphan is a socket that its program closed, while the kernel still waits for the peer to acknowledge the last data or
 the FIN.  On a healthy network a connection is an orphan for one round trip.  Orphans that stay show that the peer, or a
 device between, does not answer: those connections carry no load, and hold memory.  Above `tcp_max_orphans` the kernel
 resets them.  The rule takes the most orphans that a snapshot saw during the run, as a share of the connections

@@ -2,7 +2,7 @@
 
 What it means
 -------------
-Throughput swings by more than ±10 %. The high percentiles of the response time belong to the slow half of each period.
+Throughput swings by more than ±10 %. The high percentiles of the response time come mostly from the slow half of each period.
 
 Why it happens
 --------------

@@ -1,14 +1,14 @@
-"""Other processes used the processors of the run, so its throughput is too low and not repeatable.
+"""Other processes used the processors of the run, so its throughput may be too low and not repeatable.
 
 What it means
 -------------
-The share of processes outside the run is missing from the capacity, so throughput is too low, and response times
-include waits for them. A saturated processor is then no property of the server: repeats at a quiet time differ.
+The share of other processes is missing from the capacity, so the throughput of a saturated run is too low, and response
+times include waits for them. A saturated processor is then no property of the server: repeats at a quiet time differ.
 
 Why it happens
 --------------
 A build, a backup, an update, a browser, a second measurement, or a monitor with a short interval ran at the same time.
-On a small machine one busy process takes half of the processors.
+On a machine with two processors, one busy process takes half of them.
 
 How to fix it
 -------------
@@ -52,7 +52,7 @@ RULE = threshold_rule(
     "shared machine.",
     limits={
         "warning": Limit(BUSY_RATIO, "it shifts the mean of a study, though no single run shows it"),
-        "error": Limit(0.1, "a rate is too low by about this share, which is more than most comparisons look for"),
+        "error": Limit(0.1, "a saturated run is too slow by about this share, more than most comparisons look for"),
     },
     needs=(SHARE,),
     family="What saturated",

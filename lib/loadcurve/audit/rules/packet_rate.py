@@ -1,10 +1,10 @@
-"""Packets per second were at the limit of a processor or of the network, before the link was full.
+"""Packets per second were near the limit of a processor or of the network, perhaps before the link was full.
 
 What it means
 -------------
 Small responses reach a limit of packets per second long before the link is full. loadcurve knows no general limit: it
 depends on the card, its queues, the kernel and the virtual network. So it compares in two ways. A processor that
-spends at least 90 % of its time in softirq can take no more packets than now. And if you state a measured limit, the
+spends at least 90 % of its time in softirq can hardly take more packets than now. If you state a measured limit, the
 packets of the busiest interface are compared with it.
 
 Why it happens
@@ -15,9 +15,9 @@ about ten packets for a request, with keep-alive two to four.
 
 How to fix it
 -------------
-Reuse connections, send larger responses, and let the card merge segments (`ethtool -K eth0 gro on tso on`). Spread
-the queues over processors (`ethtool -L`). To measure the limit, send the smallest packets without a server (`iperf3
--u -l 16 -b 0`, the kernel's pktgen) and count them with `sar -n DEV 1`; then state it in loadcurve.toml:
+Reuse connections, send larger responses, and use large segments (`ethtool -K eth0 gro on tso on`). Spread the queues
+over processors (`ethtool -L`). To measure the limit, send the smallest packets without HTTP (several
+`iperf3 -u -l 16 -b 0`, or the kernel's pktgen) and count them with `sar -n DEV 1`; then state it in loadcurve.toml:
 
     [audit.limits.packet-rate]
     pps = 650000
@@ -80,7 +80,7 @@ def _softirq(tables: Tables) -> pd.DataFrame:
 
 
 _ADVICE = (
-    "The packets are the limit: reuse connections, send larger responses, and spread the receive queues over "
+    "The packets may be the limit: reuse connections, send larger responses, and spread the receive queues over "
     "processors (`ethtool -L`), or use a larger instance where its provider sets the limit; then repeat."
 )
 

@@ -1,10 +1,10 @@
-"""The interfaces carried too few packets for the requests, so part of the load took another way.
+"""The interfaces carried too few packets: part of the requests took another way, or several shared a packet.
 
 What it means
 -------------
 Part of the requests did not cross the monitored interfaces, or several shared a packet. A request is at least
 one packet, and so is its response. Acknowledgements come with them when both are short (RFC 1122, section
-4.2.3.2), so two packets are the least, and ten the rule for a request with a connection of its own. Offloads
+4.2.3.2), so two packets are the least, and ten are usual for a request with a connection of its own. Offloads
 (GSO, GRO) join only packets of one connection, which has one request in flight under HTTP/1.1 without
 pipelining. So fewer than two packets for each request are impossible: part of the requests did not cross these
 interfaces.
@@ -12,7 +12,7 @@ interfaces.
 Why it happens
 --------------
 The requests used another interface or network namespace than the monitor (`ip netns identify PID`); a cache or
-a proxy on the generator's host answered them; a wrk script sends several requests at once (pipelining), so that
+a proxy on the generator's host served them; a wrk script sends several requests at once (pipelining), so that
 throughput is not that of separate requests; or the throughput was counted wrongly.
 
 How to fix it

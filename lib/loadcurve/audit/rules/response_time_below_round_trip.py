@@ -10,8 +10,8 @@ from request to response.
 Why it happens
 --------------
 The generator's mean covers other requests than those on the wire: responses from its own cache, errors that
-need no network (refused connections), requests that a proxy on the same host answers, or pipelined requests
-whose time starts when the answer is already on its way. Or times were scaled wrongly, such as µs read as ms.
+need no round trip (no local port left), requests that a proxy on the same host serves, or pipelined requests
+whose time starts when the response is already on its way. Or times were scaled wrongly, such as ms read as µs.
 
 How to fix it
 -------------

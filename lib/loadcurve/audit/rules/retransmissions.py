@@ -1,10 +1,10 @@
-"""TCP sent segments again, so some responses were late by a round trip, or by a timeout of 200 ms and more.
+"""TCP sent segments again, so some responses may be late by a round trip, or by a timeout of 200 ms and more.
 
 What it means
 -------------
 A segment that was lost is sent again, after duplicate acknowledgements within a round trip, or after a timeout of at
-least 200 ms (Linux, `TCP_RTO_MIN`). One loss in a thousand responses is enough to set the 99.9th percentile of the
-response time to 200 ms and more. A lost SYN is repeated after 1 s.
+least 200 ms (Linux, `TCP_RTO_MIN`). One loss in a thousand responses can set the 99.9th percentile of the response
+time to 200 ms and more. A lost SYN is repeated after 1 s.
 
 Why it happens
 --------------
@@ -19,8 +19,8 @@ counters of the switch. Enlarge the queue or lower the rate, and repeat. In a la
 
 When to ignore it
 -----------------
-If the study injects loss, the share of retransmissions should equal the loss that was set. Retransmissions at the
-start only, while thousands of connections open at once, do not affect a warm measurement.
+If the study injects loss, the share should be that loss or less, because lost acknowledgements are not sent again.
+Retransmissions at the start only, while thousands of connections open at once, do not affect a warm measurement.
 """
 
 import pandas as pd
@@ -45,10 +45,10 @@ RULE = threshold_rule(
     measure_retransmissions,
     evidence="{observed:ratio} of the segments were sent again ({retransmits_pps:pps} of {segments_sent_pps:pps}).",
     advice="Look for drops on the way (`ip -s link`, `nstat -az TcpExtListenDrops`, the switch): response times "
-    "include timeouts of 200 ms and more.",
+    "may include timeouts of 200 ms and more.",
     limits={
-        "warning": Limit(0.001, "one segment in a thousand is enough to set the 99.9th percentile"),
-        "error": Limit(0.01, "one in a hundred sets the 99th percentile, which most objectives name"),
+        "warning": Limit(0.001, "one segment in a thousand can set the 99.9th percentile of responses of one segment"),
+        "error": Limit(0.01, "one in a hundred can set the 99th percentile, which most objectives name"),
     },
     needs=(TCP,),
     family="What saturated",

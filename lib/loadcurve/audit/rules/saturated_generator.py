@@ -1,4 +1,4 @@
-"""The load generator used its whole processor, so the throughput is its limit and not the server's.
+"""The load generator used its whole processor, so the throughput may be its limit and not the server's.
 
 What it means
 -------------

@@ -1,4 +1,4 @@
-"""A link was used nearly all the time, so it sets the throughput, whatever the server could do.
+"""A link was used nearly all the time, so it probably sets the throughput, whatever the server could do.
 
 What it means
 -------------

@@ -3,7 +3,7 @@ r"""The response times have several modes, so the mean is the response time of h
 What it means
 -------------
 The response times are bimodal: a fast and a slow kind of responses, each at least a tenth of all, with few between. The
-mean response time lies in the gap, and a small change of the shares moves the median from one mode to the other.
+mean response time often lies in the gap; with nearly equal shares, a small change moves the median to the other mode.
 
 Why it happens
 --------------

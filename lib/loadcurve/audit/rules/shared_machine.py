@@ -2,9 +2,9 @@
 
 What it means
 -------------
-Throughput is that of both together, lower than the server's alone, and response times include waits for the generator.
-Packets cross no link, so limits of network cards, links and interrupts do not show, and no round trip is part of a
-response time.
+Throughput is that of both together, usually lower than the server's alone, and response times include waits for the
+generator.  Packets cross no link, so limits of network cards, links and interrupts do not show, and no round trip is
+part of a response time.
 
 Why it happens
 --------------

@@ -1,18 +1,18 @@
-"""The responses are shorter than those of comparable runs, so part of them are other pages.
+"""The responses are shorter than those of comparable runs, so part of them may be other pages.
 
 What it means
 -------------
 The responses of this run have fewer bytes than those of the other runs with the same URL, tool and variant, or than the
-first response of the same run (`Document Length` of ab).  Then a part of them are other pages: truncated, an error page
+first response of the same run (`Document Length` of ab).  Part of them may be other pages: truncated, an error page
 with status 200, or a login form.  They cost the server and the link less, so throughput is not comparable.  The rule
 compares bytes for each response with the median of at least three runs.  5 % is a warning; half of the length is an
 error.
 
 Why it happens
 --------------
-A server under load answers with a short page and status 200.  A proxy truncates responses (`proxy_max_temp_file_size`,
-a full disk, an upstream that is reset).  Compression was switched on.  `ab -l` and wrk accept responses of any length;
-ab without `-l` counts them as `Length` failures.
+A server under load responds with a short page and status 200.  A proxy truncates responses (`proxy_temp_path` without
+write permission, a full disk, an upstream that is reset).  Compression was switched on.  `ab -l` and wrk accept
+responses of any length; ab without `-l` counts them as `Length` failures.
 
 How to fix it
 -------------

@@ -2,8 +2,8 @@
 
 What it means
 -------------
-One server takes more than one and a half times as long as the median of the others. The high percentiles of the run are
-those of the slow server alone.
+One server takes more than one and a half times as long as the median of the others. The high percentiles of the run
+come mostly from the slow server.
 
 Why it happens
 --------------

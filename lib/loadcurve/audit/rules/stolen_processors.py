@@ -2,7 +2,7 @@
 
 What it means
 -------------
-On a virtual machine, steal is the time for which the guest was ready to run and the hypervisor ran another guest. The
+On a virtual machine, steal is the time for which the guest was ready to run and the hypervisor did not run it. The
 stolen time is missing from the capacity. It comes in bursts of some milliseconds, so it adds to the high percentiles,
 and repeats of another hour differ.
 

@@ -1,9 +1,9 @@
-"""Memory was written to swap, so response times contain waits for a disk.
+"""Memory was written to swap, so response times may contain waits for a disk.
 
 What it means
 -------------
 A page that comes back from swap takes a disk access: 0.1 ms on an SSD and 10 ms on a hard disk, a thousand to a hundred
-thousand times as long as memory. A curve that was measured while swapping is a disk's.
+thousand times as long as memory. A curve that was measured while swapping may be a disk's.
 
 Why it happens
 --------------
@@ -13,8 +13,8 @@ with large buffers, files in tmpfs. A generator that keeps each response time in
 How to fix it
 -------------
 `pidstat -r 1` shows which process grows. Give the host more memory, start fewer processes, or limit heaps and buffers.
-For a measurement, switch swap off (`swapoff -a`): the kernel then ends the process that uses too much, and nothing is
-measured in silence.
+For a measurement, switch swap off (`swapoff -a`): the kernel then ends a process, so the shortage does not go
+unnoticed.
 
 When to ignore it
 -----------------
@@ -43,7 +43,7 @@ RULE = threshold_rule(
     "Was memory enough?",
     measure_swap,
     evidence="The swap in use grew by {observed:bytes} during the load.",
-    advice="Give the host more memory, or start fewer processes; a curve measured while swapping is a disk's.",
+    advice="Give the host more memory, or start fewer processes; a curve measured while swapping may be a disk's.",
     limits={"warning": Limit(1048576.0, "1 MiB: sar counts in KiB, and the kernel moves idle pages now and then")},
     needs=(SWAP,),
     unit="bytes",

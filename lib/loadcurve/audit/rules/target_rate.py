@@ -5,7 +5,7 @@ What it means
 An open-loop test asks for a rate of requests (`wrk2 -R 2000`, `vegeta attack -rate=2000`).  The responses came at a
 lower rate, so requests queued in the server or in the generator, and the response times of the run grow with its
 duration: they describe no steady state.  In a recorded run wrk2 asked for 2,000 requests/s and got 780 requests/s for
-12 s; its mean of 6.7 s is half of the run and says nothing about the server.  2 % is a warning, because the last
+12 s; its mean of 6.7 s, half of the run, is that of a queue, not of the server.  2 % is a warning, because the last
 requests of a short run are cut off; 10 % is an error, because such a queue fills in seconds.
 
 At a rate that was held, requests may also have waited: if response times count from when a request was due, and more
@@ -15,14 +15,14 @@ If the mean is more than a second, a twentieth of the run and ten times the leas
 Why it happens
 --------------
 The rate is beyond the capacity of the server.  The generator has too few connections: with a response time $R$, $N$
-connections carry at most $N / R$ requests/s.  The finding says if all waited: then the generator was a closed loop, and
+connections carry at most $N / R$ requests/s.  The finding reports if all waited: then the generator was a closed loop, and
 its response times leave out the wait for a connection (k6 counts `dropped_iterations`).  The generator's processor is
 busy, or it sends late.
 
 How to fix it
 -------------
-Ask for a lower rate, and increase it step by step: the last rate that was held is the capacity.  If the server was not
-busy, give the generator more connections (at least rate × highest response time) and processors.
+Ask for a lower rate, and increase it step by step: the last rate that was held is at most the capacity.  If the server
+was not busy, give the generator more connections (at least rate × highest response time) and processors.
 
 When to ignore it
 -----------------

@@ -26,7 +26,7 @@ with `ethtool IFACE | grep Speed`.
 
 When to ignore it
 -----------------
-With jumbo frames (`ip link` prints mtu 9000), which save up to 5 % of headers, and when several links share the
+With jumbo frames (`ip link` prints mtu 9000), which save up to 5 % of the bytes, and when several links share the
 load but one speed is stated. A full link is right if the link is what you measure.
 """
 

@@ -9,9 +9,9 @@ highest percentile that the tool printed.
 
 Why it happens
 --------------
-The timeout is short (wrk: 2 s by default).  A full accept queue or a lost SYN delays the first request of a connection
-by 1, 3 or 7 s.  A lost last segment costs a retransmission timeout of 200 ms or more, doubled each time.  An overloaded
-server holds requests for seconds.
+The timeout is short (wrk: 2 s by default).  A lost SYN delays the first request of a connection by 1, 3 or 7 s (since
+Linux 6.5 by 1, 2 or 3 s), where the tool times the handshake, as ab does.  A lost last segment costs a retransmission
+timeout of 200 ms or more, doubled each time.  An overloaded server holds requests for seconds.
 
 How to fix it
 -------------
@@ -22,7 +22,7 @@ timeout is that of the real client, report the share of timeouts beside the perc
 When to ignore it
 -----------------
 When the highest percentile that you report lies below the share of responses in time: with 0.05 % of timeouts, the
-99th percentile is not affected.
+99th percentile is hardly affected.
 """
 
 from collections.abc import Iterator, Mapping

@@ -3,7 +3,7 @@
 What it means
 -------------
 iowait is the share of time in which a processor was idle while a task that last ran there waited for a disk. In a
-test of an HTTP server the throughput is then a disk's, and adding processors changes nothing.
+test of an HTTP server the throughput may then be a disk's, and adding processors would change nothing.
 
 Why it happens
 --------------

@@ -62,6 +62,6 @@ RULE = Rule(
     "Is the warm-up left out of the mean?",
     judge_warm_up,
     {"ok": "it moves the mean by at most 5 %", "warning": "it moves the mean by more"},
-    limits={"ratio": Limit(0.05, "what a comparison of two servers usually wants to see")},
+    limits={"ratio": Limit(0.05, "half of a tenth, the least difference that is usually worth a decision")},
     family="Statistics",
 )
