@@ -123,7 +123,7 @@ RULE = Rule(
         Need("network", ("host",), "the bytes that the interfaces count", _SAR, alternatives=(_RATES,)),
     ),
     limits={
-        "missing": Limit(0.05, "the size of the header may be known only to 5 % of the response; every sample must be below it"),
+        "missing": Limit(0.05, "a header estimated to 5 % of the response; every sample must be below it"),
         "background": Limit(1000, "bytes/s: address resolution, a shell; they count where requests are rare"),
         "samples": Limit(3, "one second of an unsteady run is not its mean; one mean over the whole run is enough"),
         "more": Limit(

@@ -46,7 +46,7 @@ RULE = threshold_rule(
     evidence="Interface {interface} dropped {observed:pps}.",
     advice="Enlarge the receive ring (`ethtool -G`) or the queue of the processor (net.core.netdev_max_backlog), "
     "spread the packets over processors, and repeat.",
-    limits={"warning": Limit(0.0, "a drop is usually a loss; a healthy local network drops discovery protocols at most")},
+    limits={"warning": Limit(0.0, "a drop is usually a loss; a healthy network drops discovery protocols at most")},
     needs=(DROPS,),
     unit="pps",
     family="What saturated",

@@ -59,7 +59,7 @@ RULE = threshold_rule(
     evidence="The generator sent its load for {done} of {asked}.",
     advice="Let the generator end by itself, by time alone (`ab -t 30 -n 10000000`), and repeat the run.",
     limits={
-        "warning": Limit(0.05, "tools check the clock after each response, and start the load later than their process"),
+        "warning": Limit(0.05, "tools check the clock after each response, and start the load after their process"),
         "error": Limit(0.5, "less than half of the plan is mostly the start"),
     },
     needs=(

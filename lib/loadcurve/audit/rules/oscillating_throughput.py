@@ -2,7 +2,7 @@
 
 What it means
 -------------
-Throughput swings by more than ±10 %. The high percentiles of the response time come mostly from the slow half of each period.
+Throughput swings by more than ±10 %. High percentiles of the response time come mostly from its slow half.
 
 Why it happens
 --------------
