@@ -162,6 +162,12 @@ def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
     return found.assign(others=others, first=["Stop the other processes first. " if used else "" for used in words])
 
 
+def worst_host(samples: pd.DataFrame, column: str, *parts: str) -> pd.DataFrame:
+    """Return the mean of a column over each run's samples, of the host (and parts of it) with the highest mean."""
+    places = samples.assign(host=_host(samples)).groupby(["key", "host", *parts], observed=True)
+    return worst(places[column].mean().reset_index(), column)
+
+
 def _host(samples: pd.DataFrame) -> pd.Series:
     return samples["host"].fillna("").astype(str) if "host" in samples else pd.Series("", samples.index)
 

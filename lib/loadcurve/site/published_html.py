@@ -139,16 +139,13 @@ def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
     return f'<span class="lc-value">{"; ".join(shown)}</span>'
 
 
-def table_names() -> list[str]:
-    """Return the names of all tables."""
-    return list(tables.SCHEMAS)
-
-
-def columns_markdown(table: str) -> str:
-    """Return a heading that says what a table holds, and its columns, as Markdown: column, type, unit, meaning."""
-    heading = f'## {table} <small>{tables.SCHEMAS[table].description}</small> {{ #{table} data-toc-label="{table}" }}'
-    rows = [heading, "", "| column | type | unit | meaning |", "|---|---|---|---|"]
-    rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
+def columns_markdown() -> str:
+    """Return a section for each table, as Markdown: what it holds, and of each column type, unit and meaning."""
+    rows = []
+    for name, table in tables.SCHEMAS.items():
+        rows += [f'\n## {name} <small>{table.description}</small> {{ #{name} data-toc-label="{name}" }}\n']
+        rows += ["| column | type | unit | meaning |", "|---|---|---|---|"]
+        rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(name).itertuples()]
     return "\n".join(rows)
 
 

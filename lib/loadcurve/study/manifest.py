@@ -27,11 +27,6 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
     return _read(study_folder)[0]
 
 
-def read_replaced(study_folder: Path) -> list[dict[str, str]]:
-    """Return the runs that were measured again: ``run_id``, ``seal`` of the old record, ``why`` and ``at``."""
-    return _read(study_folder)[1]
-
-
 def _read(study_folder: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
     path = study_folder / NAME
     if not path.exists():

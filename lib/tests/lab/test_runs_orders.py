@@ -16,7 +16,6 @@ from launched_runs import check_whole, launched, left_behind, read_folder, short
 from loadcurve.lab import list_obstacles
 from loadcurve.lab.run import launch as launching
 from loadcurve.launching import launch
-from loadcurve.study.manifest import read_replaced
 from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
@@ -46,7 +45,8 @@ def test_finished_runs_that_were_disturbed_are_measured_again_on_request(tmp_pat
         second = read_folder(tmp_path / "s")
         check_whole(second)
         assert second.runs[other].seal == first.runs[other].seal and second.runs[again].seal != first.runs[again].seal
-        assert [(one["run_id"], one["why"]) for one in read_replaced(tmp_path / "s")] == [(again, "others")]
+        replaced = json.loads((tmp_path / "s" / "runs.json").read_text("utf-8"))["replaced"]
+        assert [(one["run_id"], one["why"]) for one in replaced] == [(again, "others")]
 
 
 def test_a_grid_in_seeded_blocks(tmp_path):

@@ -20,7 +20,7 @@ _LEAST, _MOST = LITTLE_RATIO
 # src/h2load.cc) and weighttp (0.4, src/weighttp.c) distribute the remainder, so they open all.
 _EVEN_SHARES = ("wrk", "wrk2")
 _PER_CONNECTION = (*_EVEN_SHARES, "")  # their errors of connect are connections, not requests
-_BUSY = 0.95  # of saturated-generator
+_BUSY = 0.90  # of saturated-generator
 _SHORT_S = 1.0  # connections are opened within the first second, and requests still in flight at the end count
 _RESPONSES_EACH = 3  # one of three is in flight at the end: the mean without it is of two thirds of the load
 _MANY_FAILED = 0.1  # share of attempts that ended without a response

@@ -1,4 +1,4 @@
-"""The table of tracked connections was full, so the kernel dropped packets that open connections.
+"""The table of tracked connections was full or nearly full; a full one drops the packets that open connections.
 
 What it means
 -------------
@@ -99,7 +99,7 @@ def _of_counters(tables: Tables) -> dict[str, Evidence]:
     sums = sums.fillna(0.0).sort_values(["dropped", "failed", "evicted"]).drop_duplicates("key", keep="last")
     found = {}
     for row in sums.itertuples(index=False):
-        severity: Severity = "error" if row.dropped else "warning" if row.failed or row.evicted else "ok"
+        severity: Severity = "error" if row.dropped > row.failed else "warning" if row.failed or row.evicted else "ok"
         host = row.host or "the host"
         text = (
             f"The conntrack table of {host} dropped {row.dropped:.0f} packets, evicted {row.evicted:.0f} entries and "
@@ -116,7 +116,7 @@ RULE = Rule(
     {
         "ok": "at most 90 % full, and nothing dropped",
         "warning": "more than 90 % full, an entry evicted, or an insertion that failed",
-        "error": "full (99 %), or packets dropped",
+        "error": "full (99 %), or more packets dropped than insertions failed",
     },
     limits={
         "warning": Limit(0.9, "counts are sampled; a burst of connections fills the last tenth between two samples"),

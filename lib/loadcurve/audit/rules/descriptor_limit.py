@@ -1,4 +1,4 @@
-"""A process reached its limit of open files, so it could open no further connection.
+"""A process reached, or nearly reached, its limit of open files, at which it can open no further connection.
 
 What it means
 -------------

@@ -29,14 +29,14 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import DROPS
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.utilisation import worst
+from loadcurve.audit.utilisation import worst_host
 
 
 def measure_drops(tables: Tables) -> pd.DataFrame:
     """Return the packets per second that the worst interface of each run dropped."""
     samples = samples_within(tables["network"], tables["runs"])
     samples["drops"] = samples["received_dropped_pps"].fillna(0) + samples["transmitted_dropped_pps"].fillna(0)
-    return worst(samples.groupby(["key", "interface"], observed=True)["drops"].mean().reset_index(), "drops")
+    return worst_host(samples, "drops", "interface")
 
 
 RULE = threshold_rule(

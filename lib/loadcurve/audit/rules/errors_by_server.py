@@ -3,7 +3,7 @@ r"""One server behind the balancer fails more often than the others, so the run 
 What it means
 -------------
 One server returned errors for more than 1 % of what it got, and more than three times as often as all other servers
-together.  It failed at least 10 times, because fewer errors may be chance.
+together.  Fewer than 10 errors of a server may be chance, and do not count.
 
 Why it happens
 --------------

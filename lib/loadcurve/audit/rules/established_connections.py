@@ -1,4 +1,4 @@
-"""The server saw fewer connections than were requested, so part of the load never reached it.
+"""The server saw fewer connections than were requested, so part of the load may not have reached it.
 
 What it means
 -------------

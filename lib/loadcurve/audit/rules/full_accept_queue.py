@@ -1,4 +1,4 @@
-"""A listening socket's accept queue was full, so new connections waited for a retry.
+"""A listening socket's accept queue was at least half full, so new connections may have waited for a retry.
 
 What it means
 -------------

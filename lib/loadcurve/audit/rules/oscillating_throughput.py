@@ -2,7 +2,7 @@
 
 What it means
 -------------
-Throughput swings by more than ±10 %. High percentiles of the response time come mostly from its slow half.
+Throughput swings by more than ±10 %. High percentiles of the response time come mostly from the slow phases.
 
 Why it happens
 --------------

@@ -28,13 +28,13 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import STEAL
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
+from loadcurve.audit.utilisation import worst_host
 from loadcurve.study import BUSY_RATIO
 
 
 def measure_steal(tables: Tables) -> pd.DataFrame:
-    """Return the mean steal of each run over the samples of all processors."""
-    samples = samples_within(tables["cpu"], tables["runs"])
-    return samples.groupby("key")[["cpu_steal_ratio"]].mean().rename(columns={"cpu_steal_ratio": "observed"})
+    """Return the mean steal over the processors of the worst host of each run."""
+    return worst_host(samples_within(tables["cpu"], tables["runs"]), "cpu_steal_ratio")
 
 
 RULE = threshold_rule(

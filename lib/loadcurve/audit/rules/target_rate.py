@@ -15,7 +15,7 @@ If the mean is more than a second, a twentieth of the run and ten times the leas
 Why it happens
 --------------
 The rate is beyond the capacity of the server.  The generator has too few connections: with a response time $R$, $N$
-connections carry at most $N / R$ requests/s.  The finding shows if all waited: then the generator was a closed loop, and
+connections carry at most $N / R$ requests/s.  If the finding reports that all waited, it was a closed loop, and
 its response times leave out the wait for a connection (k6 counts `dropped_iterations`).  The generator's processor is
 busy, or it sends late.
 

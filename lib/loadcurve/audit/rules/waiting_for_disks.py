@@ -27,12 +27,12 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import IOWAIT
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
+from loadcurve.audit.utilisation import worst_host
 
 
 def measure_iowait(tables: Tables) -> pd.DataFrame:
-    """Return the mean iowait of each run."""
-    samples = samples_within(tables["cpu"], tables["runs"])
-    return samples.groupby("key")[["cpu_iowait_ratio"]].mean().rename(columns={"cpu_iowait_ratio": "observed"})
+    """Return the mean iowait over the processors of the worst host of each run."""
+    return worst_host(samples_within(tables["cpu"], tables["runs"]), "cpu_iowait_ratio")
 
 
 RULE = threshold_rule(
