@@ -9,6 +9,7 @@ const benchmark = (() => {
   const WRK = /^Running \S+ test @ |^Making [0-9]+ requests to /, AB = /^This is ApacheBench/, HEY = /^Summary:\s*$/;
   const LIKE_WRK = /^Running .*\n+[0-9]+ (?:connections|goroutine)/m, LIKE_HEY = /^(?:Success rate|Count):/m; // autocannon, go-wrk; oha, ghz
   const RATED = /\bwrk2 +-|\bwrk\b.* (?:-R|--rate)[ =]?[0-9]/; // an echoed command
+  const RATE = /\bwrk2?\b.* (?:-R|--rate)[ =]?([0-9.]+)([kM]?)\b/;
 
   const find = (text, pattern) => text.match(new RegExp(pattern, "m"))?.slice(1) ?? [];
   const number = (text, pattern) => { const [found] = find(text, pattern); return found && Number(found); };
@@ -55,6 +56,7 @@ const benchmark = (() => {
     const corrects = !tailThird && !old && !/^wrk (?:[a-z]+\/)?[1-3]\.\S+ \[/m.test(text); // since wrk 4
     // Without two decimals, a number at the end of the text may be cut.
     const throughput = number(text, "^Requests/sec: *([0-9]+\\.[0-9]{2}|[0-9]+(?:\\.[0-9]+)?(?=\\n))(?![0-9.,])");
+    const [, rateOf, thousands] = text.match(RATE) ?? [];
     const measured = mean !== undefined && Number(mean) > 0;
     const recorded = text.split("Uncorrected Latency")[0];
     const quantiles = measured ? [...recorded.matchAll(new RegExp(`^ *${NUMBER}% +${TIME} *$`, "gm"))]
@@ -67,7 +69,8 @@ const benchmark = (() => {
       requests: requests && Number(requests), duration: took && seconds(took, tookUnit), durationHalf: took ? 0.005 * SECONDS[tookUnit] : 0,
       bytes: size && Number(size) * BYTES[sizeUnit], bytesHalf: size ? 0.005 * BYTES[sizeUnit] : 0,
       byteRate: rate && Number(rate) * BYTES[rateUnit], byteRateHalf: rate ? 0.005 * BYTES[rateUnit] : 0,
-      throughput, throughputHalf: 0.005, quantiles,
+      throughput, throughputHalf: 0.005, quantiles, asked: number(text, "^Running ([0-9]+)s test"), // m and h are rounded
+      rate: rateOf && Number(rateOf) * { "": 1, k: 1e3, M: 1e6 }[thousands],
       errors: { connect: connect ?? 0, read: readErrors ?? 0, write: write ?? 0, timeout: timeout ?? 0, status: status ?? 0 },
     };
   }
@@ -91,8 +94,7 @@ const benchmark = (() => {
     return {
       tool: "ab", connections, latency, derived, latencyHalf: derived ? 0 : 0.0005, max: max / 1e3, maxHalf: 0.0005,
       requests, duration, durationHalf: 0.0005, bytes, bytesHalf: 0,
-      document: value("Document Length"),
-      byteRate: rate && rate * unit, byteRateHalf: 0, throughput, throughputHalf: 0.005,
+      byteRate: rate && rate * unit, byteRateHalf: rate ? 0.005 * unit : 0, throughput, throughputHalf: 0.005,
       quantiles: [...text.matchAll(/^([0-9]+)% +([0-9]+)/gm)].map(([, share, ms]) => ({ quantile: share / 100, latency: ms / 1e3, half: 0.0005 })),
       failed, counted: failed !== undefined,
       errors: {
@@ -110,7 +112,7 @@ const benchmark = (() => {
     const errors = (text.split("Error distribution:")[1] ?? "").split("\n").map((line) => line.match(/^ *\[([0-9]+)\]\s+(.*)/)).filter(Boolean)
       .map(([, times, words]) => [words, Number(times)]);
     const command = find(text, "(?:^|[ /$#])(hey +(?=-|https?:)[^|<>\\n]*https?:\\S+)")[0];
-    const requests = total(codes), beside = total(errors), late = errors.filter(([words]) => /timeout|deadline exceeded/i.test(words));
+    const requests = total(codes), beside = total(errors), late = errors.filter(([words]) => /time-?d? ?out|deadline|ETIMEDOUT/i.test(words));
     const duration = value("Total"), rate = value("Requests/sec"), all = rate * duration; // of all requests; boom: of the responses
     if (requests + beside < (rate - 6e-5) * (duration - 6e-5)) {
       const why = requests === MOST ? "hey lists no more, so they cannot be checked." : "was it cut off?";
@@ -118,7 +120,7 @@ const benchmark = (() => {
     }
     const throughput = Math.abs(all - requests) < Math.abs(all - requests - beside) ? rate : (rate * requests) / (requests + beside);
     return {
-      tool: "hey", connections: command && (number(command, " -c[ =] *([0-9]+)") ?? 50), holdsRate: / -q[ =]/.test(command), counted: true,
+      tool: "hey", connections: command && (number(command, " -c[ =] *([0-9]+)") ?? 50), holdsRate: command && / -q[ =]/.test(command), counted: true,
       latency: requests > MOST ? undefined : value("Average"), latencyHalf: 0.00005, // it divides by no more than it lists
       max: value("Slowest"), maxHalf: 0.00005, requests: codes.length || errors.length ? requests : undefined,
       duration, durationHalf: 0.00005, throughput, throughputHalf: 0.00005, bytesHalf: 0, byteRateHalf: 0,
@@ -134,10 +136,32 @@ const benchmark = (() => {
 
   // Each check: the rule, ok, warning, error or unchecked, and a sentence with its numbers.
   function check(run, linkBits) {
-    return [inFlight(run), failures(run), timeouts(run), agreement(run), bytesEach(run), wire(run, linkBits), fewResponses(run), length(run)].filter(Boolean);
+    return [opened(run), inFlight(run), rate(run), early(run), failures(run), timeouts(run), agreement(run), bytesEach(run), wire(run, linkBits), fewResponses(run), length(run)].filter(Boolean);
   }
 
-  function inFlight({ tool, connections, latency, throughput, latencyHalf, derived, corrected, holdsRate, threads }) {
+  function opened({ tool, connections, errors: e }) {
+    if (!tool.startsWith("wrk") || !connections) return undefined;
+    const text = e.connect > connections ? `${digits(e.connect)} attempts to open ${digits(connections)} connections failed.`
+      : `${digits(e.connect)} of ${digits(connections)} connections failed to open.`;
+    return { rule: "connections-opened", verdict: severity(e.connect / connections, 0.01, 0.1), text };
+  }
+
+  function rate({ tool, connections, latency, throughput, corrected, duration, rate: asked }) {
+    if (tool !== "wrk2") return undefined;
+    const found = (verdict, text) => ({ rule: "target-rate", verdict, text });
+    const there = (throughput ?? 0) * (latency ?? 0), queue = corrected && there > 2 * connections;
+    const came = asked && throughput && duration >= 1 ? `${digits(throughput)} of ${digits(asked)} requests/s came.` : "";
+    if (queue) return found("error", `${came} ${digits(there, 3)} requests were under way on ${connections} connections: they waited for their turn.`.trim());
+    if (!came) return found("unchecked", "wrk2 does not print the rate that it was asked for: paste its command too.");
+    return found(severity(1 - throughput / asked, 0.02, 0.1), came);
+  }
+
+  function early({ asked, duration }) {
+    if (!asked || !duration) return undefined;
+    return { rule: "early-end", verdict: severity(1 - duration / asked, 0.05, 0.5), text: `The load was sent for ${time(duration)} of ${time(asked)}.` };
+  }
+
+  function inFlight({ tool, connections, latency, throughput, latencyHalf, derived, corrected, holdsRate, threads, errors: e }) {
     const found = (verdict, text) => ({ rule: "effective-concurrency", verdict, text });
     if (derived) return found("unchecked", "The mean of this report is so short that ab's whole milliseconds hide it, and “Time per request” is N / X: it cannot check N.");
     if (!connections) return found("unchecked", "The text does not say how many connections there were: fill them in.");
@@ -146,11 +170,14 @@ const benchmark = (() => {
     const text = `${digits(throughput)} requests/s × ${time(latency)} = ${digits(there, 3)} requests in flight, on ${connections} connection${connections === 1 ? "" : "s"}.`;
     if (ratio - half <= 1.1 && ratio + half >= 0.9) return found("ok", text);
     const opened = threads ? Math.floor(connections / threads) * threads : connections, fewer = opened < 0.9 * connections;
-    if (holdsRate && ratio < 0.9 && !fewer) return found("ok", `${text} ${tool} holds a rate, so connections are idle on purpose.`);
+    const never = tool.startsWith("wrk") && e.connect <= connections ? e.connect : 0;
+    if (tool === "hey" && holdsRate === undefined && ratio < 0.9) return found("unchecked", `${text} With -q, which hey does not print, connections are idle on purpose: paste its command too.`);
+    if (holdsRate && ratio < 0.9 && !fewer && never <= 0.1 * connections) return found("ok", `${text} ${tool} holds a rate, so connections are idle on purpose.`);
     if (holdsRate && corrected && ratio > 1.1) return found("ok", `${text} Response times count from when a request was due, before a connection was free.`);
-    if (ratio > 1.1 && corrected) return found("warning", `${text} More requests than connections cannot be in flight: wrk adds estimated `
-      + `times to its response times (coordinated omission). Use N / X = ${time(connections / throughput)}.`);
-    const why = ratio > 1 ? "More than one for each connection is impossible: the mean and the throughput are of different requests or moments."
+    if (ratio > 1.1 && corrected) return found("warning", `${text} Unless a script pipelines requests, more than connections cannot be in `
+      + `flight: wrk adds estimated times to its response times (coordinated omission). Then use N / X = ${time(connections / throughput)}.`);
+    const why = ratio > 1 ? "More than one for each connection is impossible without pipelining: the mean and the throughput are of different requests or moments."
+      : never > 0 ? `${digits(never)} connections failed to open. N / X of the others is ${time((connections - never) / throughput)}.`
       : fewer ? `${tool} opens only ${opened} of them on ${threads} threads.`
       : `The others waited where ${tool} does not measure, or their connections never opened. N / X = ${time(connections / throughput)} includes that wait.`;
     return found(holdsRate || (ratio >= 0.5 && ratio <= 2) ? "warning" : "error", `${text} ${why}`);
@@ -216,7 +243,10 @@ const benchmark = (() => {
   }
 
   function wire({ requests, bytes, throughput }, linkBits) {
-    if (!requests || !bytes || !throughput || !linkBits) return undefined;
+    if (!linkBits) return undefined;
+    if (!requests || !bytes || !throughput) {
+      return { rule: "throughput-above-link", verdict: "unchecked", text: "The report does not print the bytes received, so the link cannot be checked." };
+    }
     const payload = bytes / requests, medium = payload + 90 * Math.max(payload / 1448, 1); // 66 of headers, 24 of the medium
     const used = (8 * throughput * medium) / linkBits;
     const text = `${digits(throughput)} requests/s × ${digits(medium)} bytes on the medium are ${percent(used)} of ${digits(linkBits / 1e9)} Gbit/s.`;
@@ -234,7 +264,7 @@ const benchmark = (() => {
     const lacking = judged.filter((quantile) => needed(quantile) > requests), highest = Math.max(...judged, 0);
     return { rule: "few-responses", verdict: lacking.length ? "warning" : "ok", text: lacking.length
       ? `${lacking.map((quantile) => `p${digits(100 * quantile)}`).join(", ")} of ${digits(requests)} responses: an interval needs ${digits(needed(Math.max(...lacking)))}.`
-      : `p${digits(100 * highest)} rests on ${digits(requests)} responses; its interval needs ${digits(needed(highest))}.` };
+      : `p${digits(100 * highest)} rests on ${tool === "wrk2" ? "at most " : ""}${digits(requests)} responses; its interval needs ${digits(needed(highest))}.` };
   }
 
   function length({ duration }) {

@@ -117,7 +117,11 @@
     const form = name && document.querySelector(`form[data-calculator="${name}"]`);
     if (!form) return;
     const state = new URLSearchParams(query);
-    for (const field of fieldsOf(form)) if (state.has(field.name)) field.value = state.get(field.name);
+    for (const field of fieldsOf(form)) {
+      const value = state.get(field.name);
+      const known = field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value);
+      if (value !== null && known) field.value = value;
+    }
     compute(form);
     form.scrollIntoView();
   }
@@ -127,6 +131,7 @@
       form.addEventListener("submit", (event) => event.preventDefault());
       form.addEventListener("input", () => {
         compute(form);
+        if (form.querySelector("textarea")) return; // an address without the report would show another result
         const state = new URLSearchParams(fieldsOf(form).map((field) => [field.name, field.value]));
         history.replaceState(null, "", `#${form.dataset.calculator}:${state}`);
       });

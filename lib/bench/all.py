@@ -16,10 +16,9 @@ import ingestion
 import launcher
 import models
 import monitors
-import search
 from process_tree import machine
 
-CASES = audit.CASES | ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES | coverage.CASES
+CASES = audit.CASES | ingestion.CASES | models.CASES | monitors.CASES | launcher.CASES | coverage.CASES
 
 
 def main() -> None:

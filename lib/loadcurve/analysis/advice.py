@@ -8,6 +8,7 @@ import pandas as pd
 from loadcurve.analysis.bottlenecks import NO_SAMPLE, NOT_ATTACHED
 from loadcurve.analysis.cells import FACTOR
 from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.levels import still_rises
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.verdict import OVERLOAD
@@ -86,12 +87,14 @@ def _range(curve: Curve) -> Iterator[str]:
             yield f"The highest rate offered was held: offer {2 * highest:g} and {4 * highest:g} requests/s too."
     elif len(levels) < MIN_LEVELS:
         yield f"Measure at least {MIN_LEVELS} levels of connections, each twice the one before, from 1 on."
-    elif _still_rises(levels):
+    elif still_rises(levels):
         yield f"Throughput still rises at {highest:g} connections: measure {2 * highest:g} and {4 * highest:g} too."
     if "capacity" in curve:
         found = curve["capacity"]
-        if np.isinf(found.hi):
+        if np.isinf(found.hi) and found.value == highest:
             yield f"The objective is kept up to the highest load: measure {_words(load)} above {highest:g}."
+        elif found.value > 0 and np.isinf(found.hi):
+            yield f"Repeat the {_words(load)} above {found.value:g}: their runs disagree about the objective."
         elif found.value > 0 and found.hi > _COARSE * found.value:
             yield f"Measure {_words(load)} between {found.value:g} and {found.hi:g}: the capacity lies there."
         elif found.value == 0:
@@ -128,13 +131,6 @@ def _below(load: str, lowest: float) -> str:
     if load == "connections" and lowest <= 1:
         return "Not even 1 connection keeps the objective: improve a single request, or relax the objective."
     return f"No load keeps the objective: measure {_words(load)} below {lowest:g}."
-
-
-def _still_rises(levels: pd.DataFrame) -> bool:
-    """Whether the last level is the fastest, by more than the scatter between runs of a quiet or of this machine."""
-    last, before = levels.iloc[-1], levels["throughput_rps"].iloc[:-1].max()
-    above = last["throughput_rps"] if np.isnan(last["throughput_lo"]) else last["throughput_lo"]
-    return bool(last["throughput_rps"] > 1.05 * before and above > before)
 
 
 def _words(load: str) -> str:

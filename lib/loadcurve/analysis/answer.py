@@ -19,7 +19,7 @@ from loadcurve.analysis.cells import (
     shown,
 )
 from loadcurve.analysis.curve import LEVELS, Curve, Draw, Result
-from loadcurve.analysis.levels import add_quantiles
+from loadcurve.analysis.levels import add_quantiles, without_failures
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import name_of, read_sources
@@ -58,15 +58,18 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         return f"{_served(served)}Their load is not known: see Not used."
     best = max(known, key=lambda curve: curve[name].value)
     result = next(each for each in best.results if each.name == name)
-    several = len(known) > 1
+    several = len(curves) > 1
     where = f" of {len(known)} curves, by {best.variant}" if several else ""
+    missed = all("capacity" in curve and curve["capacity"].value == 0 for curve in curves)
     limit = best.bottleneck or "What limits it was not measured"
     limit = "What limits it is not known: see Bottleneck" if limit.lower().startswith("not known") else limit
     if name == "peak":
-        at = best.levels.loc[best.levels["throughput_rps"].idxmax(), best.load]
+        served = without_failures(best.levels)
+        at = served.loc[served["throughput_rps"].idxmax(), best.load]
         few = _few_repeats(best, at, several)
         most = f"Highest throughput{where}: {_at_least(best, at)}{_with_interval(result)}"
         said = f"{most} at {_along(best, at)}{_load(at, best.load)}{few}{_enough(curves, best)}."
+        said = f"No load keeps the objective. {said}" if missed else said
         if best.load != "connections" and result.estimate.value >= HELD * best.levels[best.load].max():
             limit = best.bottleneck or "No limit was reached: this is the highest rate offered"
     else:
@@ -74,7 +77,8 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         at = capacity.estimate.value
         goals = objective_words(capacity.label).partition(" under ")[2]
         few = _few_repeats(best, at, several)
-        there = f"{_load(at, best.load)}, {_at_least(best, at)}{_with_interval(result)}"
+        more = "at least " if np.isinf(capacity.estimate.hi) and at == best.levels[best.load].iloc[-1] else ""
+        there = f"{more}{_load(at, best.load)}, {_at_least(best, at)}{_with_interval(result)}"
         said = f"Capacity under {goals}{where}: {there}{few}."
     trust = _TRUST.get(verdict.severity, "")
     return " ".join(filter(None, [said, f"{limit[0].upper()}{limit[1:]}.", trust]))

@@ -245,7 +245,7 @@ def compare(
     Raises
     ------
     LoadcurveError
-        When A and B have no load in common, or no run of one of them has the metric.
+        When A and B have no load in common, no run of one of them has the metric, or it is 0 in a run.
     """
     matched, warnings = match_curves([baseline, other])
     pairs = {name: (first, second) for name, (first, second) in matched.items() if first and second}
@@ -255,6 +255,7 @@ def compare(
     warnings += [warning for pair in pairs.values() for warning in _unlike(*pair)]
     if metric == "throughput_rps" and any(_is_held(*pair) for pair in pairs.values()):
         warnings.append("both held the offered rates, so their throughput is the rate: compare latency_p99_s")
+    _check_above_zero(metric, pairs.values(), sources)
     points: list[_Point] = []
     for name, pair in pairs.items():
         if without := [source for source, side in zip(sources, pair, strict=True) if not _has(metric, side)]:
@@ -358,6 +359,17 @@ def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
 
 def _has(metric: str, curve: Curve) -> bool:
     return metric in curve.runs and bool((curve.runs[metric] > 0).any())
+
+
+def _check_above_zero(metric: str, pairs: Iterable[tuple[Curve, Curve]], sources: tuple[str, str]) -> None:
+    """Raise for a run whose metric is 0, as a ratio needs numbers above it."""
+    for source, curve in ((source, curve) for pair in pairs for source, curve in zip(sources, pair, strict=True)):
+        if metric in curve.runs and (zero := curve.runs[metric].eq(0).fillna(False)).any():
+            at = curve.runs.loc[zero, curve.load].iloc[0]
+            raise LoadcurveError(
+                f"{metric} is 0 in {zero.sum()} runs of {source}, such as at {curve.load} = {at:g}, so there is no "
+                "ratio: compare another metric, or print more digits"
+            )
 
 
 def _check_metric(metric: str, pairs: Iterable[tuple[Curve, Curve]]) -> None:

@@ -9,7 +9,7 @@ from loadcurve.errors import NotMeasuredError
 from loadcurve.stats import find_mean
 from loadcurve.tables.curves import curves
 from loadcurve.tables.schemas.derived import digit_of
-from loadcurve.tables.schemas.failures import error_ratio
+from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 
 
 def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
@@ -81,6 +81,19 @@ def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: 
     before = table["throughput_rps"].shift()
     table.insert(5, "gain_ratio", table["throughput_rps"] / before.where(before > 0, np.nan) - 1)
     return table
+
+
+def still_rises(levels: pd.DataFrame) -> bool:
+    """Whether the last level is the fastest, by more than the scatter between runs of a quiet or of this machine."""
+    last, before = levels.iloc[-1], levels["throughput_rps"].iloc[:-1].max()
+    above = last["throughput_rps"] if np.isnan(last["throughput_lo"]) else last["throughput_lo"]
+    return bool(last["throughput_rps"] > 1.05 * before and above > before)
+
+
+def without_failures(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return the levels at which few requests failed, or all where they failed at each: error pages are fast."""
+    good = levels[~(levels["error_ratio"].astype(float) > FEW_ERRORS)]
+    return good if len(good) else levels
 
 
 _ENOUGH_LEVELS = 4  # levels from which a curve has a shape

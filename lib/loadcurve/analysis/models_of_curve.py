@@ -10,7 +10,7 @@ from loadcurve import models
 from loadcurve.analysis.bottlenecks import GENERATOR, summarise_usage, why_no_usage
 from loadcurve.analysis.cells import FACTOR, percentile
 from loadcurve.analysis.curve import Curve, Result
-from loadcurve.analysis.levels import summarise_load_levels
+from loadcurve.analysis.levels import still_rises, summarise_load_levels, without_failures
 from loadcurve.analysis.objective import check_measured
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
@@ -29,6 +29,7 @@ _NEAR_MOST = 1.1  # of the highest throughput measured, above which the peak of 
 _FLAT = 0.10  # relative range of throughput within which a curve has no shape; repeats of one load scatter by as much
 _HIGHEST = 1.05  # the highest of several means lies above their plateau by as much as repeats of one load scatter
 _SAME_LATENCY = 0.05  # relative difference of N/X at two loads below which no request waits for another
+_STREAMS = 1.5  # requests in flight on each connection above which tools send several at once (HTTP/2, pipelining)
 _WAITING_TOOLS = ("gatling", "jmeter", "k6", "locust")  # their users may wait between two requests
 _IN_FLIGHT = 0.9  # share of the users with a request in flight below which they wait
 
@@ -82,7 +83,9 @@ def analyse_curve(
     for name, values in along.items():
         levels[f"{FACTOR}{name}"] = levels[load].map(values.groupby(known[load]).first())
     _highest_throughput(known, levels, load, level, found)
-    fit = _closed_loop(known, levels, level, found) if load == "connections" and not along else None
+    served = without_failures(levels)
+    within = known[known[load].isin(served[load])]
+    fit = _closed_loop(within, served, level, found) if load == "connections" and not along else None
     for name, values in along.items():
         _over_factor(name, values, known, level, found)
     if objectives:
@@ -120,7 +123,8 @@ def _over_factor(name: str, values: pd.Series, runs: pd.DataFrame, level: float,
 
 def _highest_throughput(runs: pd.DataFrame, levels: pd.DataFrame, load: str, level: float, found: _Found) -> None:
     """Add the mean throughput at the load where it is highest."""
-    best = levels.loc[levels["throughput_rps"].idxmax(), load]
+    served = without_failures(levels)
+    best = served.loc[served["throughput_rps"].idxmax(), load]
     where = f"connections = {best:g}" if load == "connections" else f"{format_quantity(best, 'rps')} offered"
     peak = find_mean(runs[runs[load] == best]["throughput_rps"].astype(float), level)
     peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(runs, load), *peak.warnings))
@@ -186,6 +190,9 @@ def _bounds(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Foun
             f"requests may have waited for each other at {levels['connections'].iloc[0]:g} connections already: "
             "measure 1 connection"
         )
+    elif still_rises(levels):
+        last = levels["connections"].iloc[-1]
+        found.missing["Saturation N*"] = f"throughput still rises at {last:g} connections: measure more connections"
     elif least and demand:
         label = "Saturation N* = R_min/D, connections"
         found.add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))
@@ -246,6 +253,11 @@ def _waiting_users(runs: pd.DataFrame) -> str:
     """Return why N/X is no response time, where users wait between requests; empty where they do not."""
     if "tool" not in runs or "latency_mean_s" not in runs:
         return ""
+    if "latency_corrected" in runs:
+        measured = runs[~runs["latency_corrected"].fillna(False).astype(bool)]
+        flying = (measured["throughput_rps"] * measured["latency_mean_s"] / measured["connections"]).astype(float)
+        if flying.median() > _STREAMS:
+            return f"some {flying.median():.2g} requests are in flight on each connection: N/X is no response time"
     may = runs[runs["tool"].isin(_WAITING_TOOLS) & runs["latency_mean_s"].notna()].astype({"connections": float})
     share = (may["throughput_rps"] * may["latency_mean_s"] / may["connections"]).astype(float)
     if not share.min() < _IN_FLIGHT:

@@ -178,7 +178,8 @@ def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
     if "url" in found:
         # The laboratory uses another port for each run, so URLs of recorded runs are compared by path only.
         path = found["url"].astype("string").str.replace(r"^\w+://[^/]*", "", regex=True)
-        found["url"] = path.where(runs["repeat"].notna(), found["url"]) if "repeat" in runs else found["url"]
+        if {"study", "repeat"} <= set(runs):
+            found["url"] = path.where(runs[["study", "repeat"]].notna().all(axis=1), found["url"])
     if "tool" in found and "requests_keepalive" in runs:
         of_ab = found["tool"].eq("ab").fillna(False)  # ab prints this line only if keep-alive was requested
         kept = runs["requests_keepalive"].notna().map({True: "on", False: "off"})

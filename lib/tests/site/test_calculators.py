@@ -40,7 +40,7 @@ TEXTS = [
 ]
 RULES = [
     "effective-concurrency", "failed-requests", "timeouts", "contradicting-numbers", "empty-replies",
-    "throughput-above-link", "few-responses", "short-load",
+    "throughput-above-link", "few-responses", "short-load", "connections-opened", "target-rate", "early-end",
 ]  # fmt: skip
 CHECK = "text => Object.fromEntries(benchmark.check(benchmark.read(text), 1e9).map(one => [one.rule, one.verdict]))"
 
@@ -114,6 +114,6 @@ def test_the_example_of_the_home_page_is_condemned_and_another_text_refused(page
     page.goto((SITE / "index.html").as_uri())
     form = page.locator("form[data-calculator=possible]")
     assert form.locator("output").inner_text() == "wrk: Do not use it as it is:"
-    assert form.locator(".lc-check-error a").first.get_attribute("href") == "rules/effective-concurrency.html"
+    assert form.locator(".lc-check-error a").first.get_attribute("href") == "rules/connections-opened.html"
     form.locator("textarea").fill("Linux 6.1 (client) 11/28/26")
     assert "no report of wrk, wrk2, ab or hey" in form.get_by_role("alert").inner_text()

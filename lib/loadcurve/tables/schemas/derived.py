@@ -18,11 +18,12 @@ class Digits(NamedTuple):
     # `duration_s` and `throughput_rps`: of the duration, in s, and of the throughput, in requests/s.
     duration_s: float = 0.0
     throughput_rps: float = 0.0
+    bytes_per_s: float = 0.0  # Of `received_bytes_per_s`
     has_units: bool = False  # Whether times and sizes have two decimals and the unit that fits: 1.20ms, 203.10KB
 
 
 DIGITS = {
-    "ab": Digits(1e-3, 1e-3, 0.01), "gatling": Digits(1e-3, 1.0, 0.1), "ghz": Digits(1e-5, 1e-4, 0.01),
+    "ab": Digits(1e-3, 1e-3, 0.01, 10.24), "gatling": Digits(1e-3, 1.0, 0.1), "ghz": Digits(1e-5, 1e-4, 0.01),
     "h2load": Digits(0.0, 0.01, 0.01, has_units=True), "hey": Digits(1e-4, 1e-4, 1e-4),
     "httperf": Digits(2e-4, 1e-3, 0.1), "jmeter": Digits(1e-3, 1.0, 0.1), "locust": Digits(1e-3, 1.0, 0.1),
     "oha": Digits(1e-4, 1e-4, 1e-4, has_units=True), "siege": Digits(1e-2, 0.01, 0.01, has_units=True),
@@ -55,8 +56,9 @@ def digit_of(runs: pd.DataFrame, column: str) -> np.ndarray:
         return np.zeros(len(runs))
     units = _TIMES if column.startswith("latency_") else _SIZES
     own = np.array(units)[np.maximum(np.searchsorted(_NEXT * np.array(units), values, side="right") - 1, 0)]
-    found = np.where([each.has_units for each in digits], _DECIMAL * own, 0.0)
-    unit = np.array([each.time_s for each in digits]) if column.startswith("latency_") else np.zeros(len(runs))
+    found = np.where([each.has_units for each in digits] & ~np.isnan(values), _DECIMAL * own, 0.0)
+    name = "time_s" if column.startswith("latency_") else "bytes_per_s"
+    unit = np.array([getattr(each, name) for each in digits]) * (column != "received_bytes")
     in_units = np.divide(values, unit, out=np.full(len(runs), np.nan), where=unit > 0)
     return np.where(np.abs(in_units - np.round(in_units)) < 1e-6, unit, found)
 

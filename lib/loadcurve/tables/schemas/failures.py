@@ -103,7 +103,7 @@ def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
     classes = {name: _numbers(runs, f"errors_{name}")[1] for name in f"status {_ALL}".split()}
     classes |= {"timeout": np.where(polled, np.nan, late), "overdue": np.where(polled, late / looks, np.nan)}
     lengths, twice = (np.nan_to_num(_numbers(runs, f"errors_{name}")[1]) for name in ("length", "exception"))
-    of_ab = failed - lengths - np.minimum(twice, np.nan_to_num(classes["read"]))
+    of_ab = failed - np.nan_to_num(classes["connect"]) - lengths - np.minimum(twice, np.nan_to_num(classes["read"]))
     classes["retry"] = np.where(classes["connect"] > connections, classes["connect"], np.nan)
     for name in pd.unique(tool):
         rows, counts = tool == name, _TOOLS.get(name, _OTHER)
