@@ -52,7 +52,7 @@ _FOUND |= {"reference/python/": {"boost": 0.3}, "notebooks/": {"exclude": True},
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
 
-# What `shortened` keeps: letters of a text as it is, so that a reader sees a sentence, and words of four letters or more.
+# What `shortened` keeps: so many letters of a text as it is, for readers, and words of four letters or more.
 _START, _TAG, _WORD = 250, re.compile(r"<[^>]*>"), re.compile(r"[^\W\d][\w./-]{2,}\w|[\u4e00-\u9fff]+")
 
 _OPEN = "<h2[^>]*>(?:Claims|What to do differently)"
