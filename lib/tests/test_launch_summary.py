@@ -57,7 +57,7 @@ def test_every_fact_and_every_distinct_warning_is_told(recorded):
     assert share == f"  failed requests: none of {requests:,}"
     # 0.12 s and 1.12 s of the 12 s of two processors.
     disturbed = "  other processes: up to 9.3% of a run's processors (delay-c0008-r1), over 2% in 1 of 2 runs"
-    assert other == f"{disturbed}: launch with --again to measure them again"
+    assert other == f"{disturbed}: launch with --again to measure them again, unless a search chose them"
     assert steal.startswith("  steal by the hypervisor: up to 0.0% ") and steal.endswith("over 2% in 0 of 2 runs")
     assert warnings[:3] == [
         "  warning in 2 runs: wrk ended after 1.5 s of a load of 6 s (and 1 with other numbers)",

@@ -132,15 +132,19 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
     answered, counts = runs[runs["requests"].fillna(0) > 0], count_failures(runs).sum()
     never_opened = count_unopened(runs).sum() / max(runs["connections"].sum(), 1)
     return Measured(
-        throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
+        throughput_rps=_total(runs, "throughput_rps"),
         latency_mean_s=_mean(answered),
-        received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
+        received_bytes_per_s=_total(runs, "received_bytes_per_s"),
         failed_ratio=float(np.fmax(counts["failed"] / counts["sent"], never_opened)),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
         frame_bytes_per_s=_frame_bytes_per_s(answered),
         cpu_other_ratio=float(runs["cpu_other_ratio"].max()),
         cpu_steal_ratio=float(runs["cpu_steal_ratio"].max()),
     )
+
+
+def _total(runs: pd.DataFrame, name: str) -> float:
+    return float(runs[name].to_numpy(float, na_value=np.nan).sum())
 
 
 def _frame_bytes_per_s(answered: pd.DataFrame) -> float:
@@ -157,17 +161,23 @@ def _mean(answered: pd.DataFrame) -> float:
 
 
 def _latency_s(answered: pd.DataFrame, histogram: pd.DataFrame, printed: pd.DataFrame, quantile: float) -> float:
-    """Return the latency at a quantile: as the only generator printed it, else the upper end of a histogram's class."""
+    """Return the latency at a quantile as the only generator printed it; of several, the most that it may be."""
     # Where a tool prints both, use what is corrected for coordinated omission.
     same = printed[printed["generator"].isin(answered["generator"]) & np.isclose(printed["quantile"], quantile)]
-    if len(answered) == 1 and len(same):  # a class of oha or hey is as wide as a tenth of the longest time
-        return float(same["latency_s"].iloc[same["corrected"].fillna(False).to_numpy(bool).argsort()[-1]])
+    own = (
+        same.assign(corrected=same["corrected"].fillna(False))
+        .sort_values("corrected")
+        .drop_duplicates("generator", keep="last")
+    )
+    most = float(own["latency_s"].max()) if len(own) and set(own["generator"]) == set(answered["generator"]) else np.nan
+    if len(answered) == 1 and not np.isnan(most):  # a class of oha or hey is as wide as a tenth of the longest time
+        return most
     histogram = histogram[histogram["corrected"].eq(histogram["corrected"].max())]
     if set(answered["generator"]) == set(histogram["generator"]) and len(histogram):
         merged = summarise_merged(answered, histogram, [quantile])
         (upper,) = (name for name in merged if name.startswith("latency_") and name.endswith("_upper_s"))
-        return float(merged[upper].iloc[0])
-    return np.nan
+        return float(np.fmin(most, merged[upper].iloc[0]))
+    return most
 
 
 def launch(
@@ -329,7 +339,8 @@ def _failed(rows: pd.DataFrame) -> str:
     some = of[of > 0]
     requests = int(rows["requests"].fillna(0).sum())
     if some.empty:
-        return f"  failed requests: none of {requests:,}"
+        unopened = int(count_unopened(rows).sum())
+        return f"  failed requests: none of {requests:,}" + f"; {unopened:,} connections did not open" * bool(unopened)
     most, every = some.idxmax(), counts["failed"].sum() / counts["sent"].sum()
     return f"  failed requests: {every:.2%} of all, in {len(some)} of {len(of)} runs; most in {most}: {some[most]:.2%}"
 
@@ -359,7 +370,7 @@ def _taken(rows: pd.DataFrame) -> Iterator[str]:
         yield (
             f"  {who}: up to {ratios[most]:.1%} of a run's processors ({most}), "
             f"over {BUSY_RATIO:.0%} in {over} of {len(ratios)} runs"
-            + (": launch with --again to measure them again" if over else "")
+            + (": launch with --again to measure them again, unless a search chose them" if over else "")
         )
 
 

@@ -148,6 +148,7 @@ def text_for_url(
         last = max(3, seconds)
         levels = _SEARCH.format(goal=goal, factor=factor, lowest=lowest, highest=highest, last=last, most=budget_s)
     fixed = ", connections: 256" if factor == "rate_rps" else ""
+    fixed += ", from_due: false" if fixed and tools[0] == "k6" else ""
     question = f"What does {url} serve{f' with {objective}' if objective else ''}?"
     server = _server(url)
     return _TEST.format(

@@ -152,8 +152,10 @@ def sentence(answer: Answer) -> str:
     elif answer.lower:
         missed = f"missed at {answer.upper:,g}" if answer.upper else "at no load missed"
         text = f"the objective is met up to {low} and {missed}: {value}"
-    else:
+    elif answer.upper:
         text = f"the objective is missed at every load from {high} on"
+    else:
+        text = "no load is decided"
     runs = f"{answer.runs} runs, {answer.load_s:,.0f} s of load"
     return "; ".join((f"{answer.of}: {text}" if answer.of else text, runs, *answer.warnings))
 

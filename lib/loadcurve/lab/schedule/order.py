@@ -65,6 +65,7 @@ def link_rate_bps(settings: Mapping[str, Any]) -> float:
 
 # A failed run is repeated.  After three failures in a row, a search ends, and a stop rule stops repeating the point.
 _TRIES = 3
+_HELD = 0.95  # of an offered rate: the last requests of a short trial are cut off, and rates scatter
 
 
 def points_of(study: Study, goals: Goals, folder: Path, feedback: Feedback | None) -> Iterator[Point]:
@@ -155,7 +156,9 @@ def _repeated(
             now = arms[name] = arms[name].after(measured, stop.quantity)
             if (result := now.result(last=repeat == stop.most_repeats)) is None:
                 continue
-            answers.append(answer_of(name, "stop", "", stop.quantity, _with_background(result, now.background)))
+            load_s = len(result.observations) * (point.settings["load"].get("duration_s") or 0.0)
+            found = _with_background(replace(result, trial_s=load_s), now.background)
+            answers.append(answer_of(name, "stop", "", stop.quantity, found))
             _report_last(answers, folder, feedback)
         begun += len(left)
 
@@ -224,7 +227,8 @@ def _observation(
 ) -> Observation:
     if search.kind == "saturating_size":
         return Observation(trial.load, trial.duration_s, getattr(measured, quantity))
-    kept = measured.failed_ratio <= (objective.failed_ratio or 0.0)
+    asked = trial.load if search.factor.endswith("rate_rps") else 0.0
+    kept = measured.failed_ratio <= (objective.failed_ratio or 0.0) and not measured.throughput_rps < _HELD * asked
     if kept and objective.latency_s is not None:  # without a response there is no latency
         if math.isnan(measured.latency_s):
             raise LabError(

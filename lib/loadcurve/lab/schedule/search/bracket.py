@@ -391,8 +391,7 @@ def answer(
     if stopped:
         warnings = [
             *warnings,
-            f"stopped after {len(observations)} trials and {seconds_of(observations):g} s, the most allowed: the ends "
-            "may still move",
+            f"stopped after {len(observations)} trials and {seconds_of(observations):g} s: the ends may still move",
         ]
     elif decided and not narrow:
         wide = (
