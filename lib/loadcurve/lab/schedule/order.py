@@ -156,7 +156,7 @@ def _repeated(
             now = arms[name] = arms[name].after(measured, stop.quantity)
             if (result := now.result(last=repeat == stop.most_repeats)) is None:
                 continue
-            load_s = len(result.observations) * (point.settings["load"].get("duration_s") or 0.0)
+            load_s = result.trials * (point.settings["load"].get("duration_s") or 0.0)
             found = _with_background(replace(result, trial_s=load_s), now.background)
             answers.append(answer_of(name, "stop", "", stop.quantity, found))
             _report_last(answers, folder, feedback)
