@@ -170,7 +170,7 @@ def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
     assert out.endswith(
         "\n\n" + text_report(analyse(folder, objectives=["p99=3s", "errors=0"], source="data/studies/quick"), 90)
     )
-    assert "Capacity under p99 ≤ 3.00 s and errors ≤ 0 %: 4 connections" in " ".join(out.split())
+    assert "Capacity under p99 ≤ 3.00 s and errors ≤ 0 %: at least 4 connections" in " ".join(out.split())
 
     packed = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
