@@ -224,7 +224,7 @@ def test_a_stop_leaves_what_scatters_after_its_most_repeats(tmp_path):
     said, folder = [], tmp_path / "s"
     launch(study, folder, log=answers(said))
     assert set(read_folder(folder).runs) == {f"{v}-r{n}" for v in "ab" for n in range(1, 11)}
-    assert len(said) == 2 and all("the ends may still move" in one for one in said)
+    assert len(said) == 2 and all("the most allowed" in one for one in said)
     # One is lost: only that one is made again.
     kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder)}
     shutil.rmtree(folder / "a-r9")

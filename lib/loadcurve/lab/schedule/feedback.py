@@ -156,7 +156,7 @@ def sentence(answer: Answer) -> str:
         text = f"the objective is missed at every load from {high} on"
     else:
         text = "no load is decided"
-    runs = f"{answer.runs} runs, {answer.load_s:,.0f} s of load"
+    runs = f"{answer.runs} runs" + f", {answer.load_s:,.0f} s of load" * bool(answer.load_s)
     return "; ".join((f"{answer.of}: {text}" if answer.of else text, runs, *answer.warnings))
 
 
