@@ -106,7 +106,7 @@ _HELD = {"target_rate_rps": 2000.0, "latency_corrected": True}
 SAID = [
     # Sample wrk/sweep-616.txt-c16.txt; a corrected mean leaves throughput and load usable.
     ("wrk", 16, 125880.25, 186.45e-6, {"latency_corrected": True}, "warning", "N / X is 127.1 µs", "Until"),
-    ("wrk", 16, 125880.25, 186.45e-6, {"latency_corrected": False}, "warning", "mean and throughput then cover", "omission"),
+    ("wrk", 16, 125880.25, 186.45e-6, {"latency_corrected": False}, "warning", "throughput then cover", "omission"),
     ("wrk", 32, 1000.0, 0.0783, {"latency_corrected": True}, "warning", "R = N / X", "Until then"),
     # wrk -t12 -c100 opens 12 · 8 = 96.  With 7 on 4 threads the share is below 0.9; others distribute the remainder.
     ("wrk", 100, 960.0, 0.1, {"threads": 12}, "ok", "", "Cause"),
