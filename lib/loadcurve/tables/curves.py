@@ -293,8 +293,7 @@ def load_column(runs: pd.DataFrame) -> str:
     >>> load_column(pd.DataFrame({"connections": [8, 8], "target_rate_rps": [100.0, 200.0]}))
     'target_rate_rps'
     """
-    rates = runs["target_rate_rps"].dropna() if "target_rate_rps" in runs else pd.Series(dtype=float)
-    open_loop = len(rates.unique()) > 1 or (len(rates) and runs["connections"].isna().all())
+    open_loop = "target_rate_rps" in runs and runs["target_rate_rps"].notna().any()
     return "target_rate_rps" if open_loop else "connections"
 
 
