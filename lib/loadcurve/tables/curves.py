@@ -9,7 +9,7 @@ contradict each other about the same data.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -419,6 +419,12 @@ class Saturation:
     def flat(self) -> pd.Series:
         """Throughput of the loads of the plateau; empty without one."""
         return self.throughput[self.throughput.index >= self.flat_from]
+
+    def course(self, rate: Callable[[float], str]) -> str:
+        """Return how throughput goes on from `flat_from`, such as ``stays at 20,000``, as `rate` writes a rate."""
+        last, most = self.throughput.iloc[-1], self.throughput.max()
+        falls = last * (1 + PLATEAU_RISE) < most
+        return f"falls from {rate(most)} to {rate(last)}" if falls else f"stays at {rate(most)}"
 
 
 def saturation_of(usage: pd.DataFrame, load: str = "connections") -> Saturation:

@@ -78,9 +78,9 @@ def _finding(variant: str, group: pd.DataFrame, load: str, usage: pd.DataFrame, 
     where = f"the busiest resource is {in_words(str(busiest))}, {used}"
     if found.kind != "plateau":
         return Finding(of, "ok", f"{variant}: {_why_not(found, name)}; {where}.", "", share, SATURATED_RATIO)
-    throughput = format_quantity(found.throughput.max(), "rps")
+    course = found.course(lambda rps: format_quantity(rps, "rps"))
     evidence = (
-        f"{variant}: throughput stays at {throughput} from {name} = {found.flat_from:g} to "
+        f"{variant}: throughput {course} from {name} = {found.flat_from:g} to "
         f"{found.throughput.index.max():g}, yet {where}."
     )
     return Finding(of, "warning", evidence, f"Record, in this order: {_next(tables, group)}.", share, SATURATED_RATIO)

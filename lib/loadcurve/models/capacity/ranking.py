@@ -217,7 +217,7 @@ def bottleneck_verdict(
     share = _whole_percent(busy[first].iloc[-1])
     if found.kind == "plateau":
         return (
-            f"no watched resource saturates: throughput stays at {_rate(throughput.max())} requests/s from "
+            f"no watched resource saturates: throughput {found.course(_rate)} requests/s from "
             f"{load} = {found.flat_from:g} to {last:g}, where {first} is {share} busy and {allows}; "
             f"{_UNWATCHED}"
         )
