@@ -6,7 +6,7 @@ many levels finds no more differences by chance.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,13 +273,15 @@ def compare(
             for source, curve in zip(sources, pair, strict=True)
         )
         raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got {have}")
+    overall = _overall([(point.other, point.baseline) for point in points], level)
     if coarse := [point for point in points if point.rounded > margin_ratio]:
+        wide = float(np.exp(np.mean([point.rounded for point in points])))
+        overall = replace(overall, lo=overall.lo / wide, hi=overall.hi * wide)
         worst = max(coarse, key=lambda point: point.rounded)
         warnings.append(
             f"{metric} is printed too coarsely for ±{100 * margin_ratio:g} % at {len(coarse)} of {len(points)} levels: "
             f"at {worst.load} = {worst.at:g}, the digits alone allow ±{100 * np.expm1(worst.rounded):.0f} %"
         )
-    overall = _overall([(point.other, point.baseline) for point in points], level)
     levels = _levels(points, margin_ratio, level)
     return Comparison(metric, *sources, levels, overall, (*warnings, *overall.warnings))
 
@@ -328,7 +330,8 @@ def _levels(points: Sequence[_Point], margin_ratio: float, level: float) -> pd.D
             verdict = "undecided"
         row = {"variant": point.variant, **{load: point.at if load == point.load else np.nan for load in LOOPS}}
         row |= {"baseline_runs": len(a), "other_runs": len(b), "baseline": _geometric(a), "other": _geometric(b)}
-        rows.append(row | {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi, "verdict": verdict})
+        wide = np.exp(point.rounded) if point.rounded > margin_ratio else 1.0  # the printed digits allow that much
+        rows.append(row | {"ratio": ratio.value, "lo": ratio.lo / wide, "hi": ratio.hi * wide, "verdict": verdict})
     levels = pd.DataFrame(rows)
     return levels.drop(columns=[load for load in LOOPS if levels[load].isna().all()])
 
