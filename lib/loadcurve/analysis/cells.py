@@ -60,9 +60,11 @@ def percentile(column: str) -> str:
     return column.removeprefix("latency_").removesuffix("_s").replace("_", ".")
 
 
-def result_cells(label: str, estimate: Estimate, unit: str) -> list[str]:
-    """Label, value and interval of a result, with units."""
-    return [objective_words(label), shown(estimate.value, unit), interval_words(estimate, unit) or "no interval"]
+def result_cells(label: str, estimate: Estimate, unit: str, level: float) -> list[str]:
+    """Label, value and interval of a result, with units, and with its confidence level if that is another one."""
+    interval = interval_words(estimate, unit) or "no interval"
+    own = f" ({estimate.level:.1%})".replace("%", " %") if interval != "no interval" and estimate.level != level else ""
+    return [objective_words(label), shown(estimate.value, unit), interval + own]
 
 
 def shown(value: float, unit: str) -> str:

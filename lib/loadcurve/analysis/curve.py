@@ -116,7 +116,8 @@ class Curve:
         blocks += draw(self) if draw else []
         if self.results:
             level = f"{self.results[0].estimate.level:.0%} interval".replace("%", " %")
-            cells = [result_cells(result.label, result.estimate, result.unit) for result in self.results]
+            usual = self.results[0].estimate.level
+            cells = [result_cells(result.label, result.estimate, result.unit, usual) for result in self.results]
             blocks.append(Grid(["quantity", "value", level], cells, "Results", left=3))
         if "saturation" in self:
             costs = saturation_words(self.levels, self["saturation"].value, self["latency_min"].value)
