@@ -14,7 +14,7 @@ OF_THE_STUDY = {
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports", "50_nginx_10gbe", "55_reading_benchmarks"}
 OF_CURVES = {"40_usl_fit", "45_published_curves", "47_scale_out_of_processors"}
 OF_OTHER_STUDIES = {
-    "31_response_time_by_rate", "49_metrics_and_identities", "51_rt_qps_threads",
+    "31_response_time_by_rate", "33_search_beside_a_grid", "49_metrics_and_identities", "51_rt_qps_threads",
     "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",
 }  # fmt: skip
 OF_COUNTS = {"22_audit_error_rates", "48_interval_coverage"}

@@ -191,8 +191,7 @@ def _bounds(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Foun
             "measure 1 connection"
         )
     elif still_rises(levels):
-        last = levels["connections"].iloc[-1]
-        found.missing["Saturation N*"] = f"throughput still rises at {last:g} connections: measure more connections"
+        found.missing["Saturation N*"] = "throughput still rises at the last level: measure more connections"
     elif least and demand:
         label = "Saturation N* = R_min/D, connections"
         found.add("saturation", label, "", lambda: models.find_saturation_of_runs(*axes, level))

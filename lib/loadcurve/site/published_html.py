@@ -41,20 +41,22 @@ _QUESTION = re.compile(r"^\*\*(?:Question: )?(.+?)\*\*$", re.DOTALL | re.MULTILI
 
 def figures_html(link: Link) -> str:
     """Return a picture of each figure of the method pages and studies, below the question of its page."""
-    handbook, parts = paths.root() / "handbook", []
+    handbook, parts, shown = paths.root() / "handbook", [], set[tuple[str, str]]()
     for page in sorted([*handbook.glob("method/*.md"), *handbook.glob("studies/*.md")]):
         text, place = page.read_text("utf-8"), link(page.relative_to(handbook).with_suffix(".html").as_posix())
         names, cards = dict(_NOTEBOOKS.findall(text)), []
-        for name, slug in _FIGURES.findall(text):
-            facts = published.read_facts(names[name], slug)
+        here = [(names[name], slug) for name, slug in _FIGURES.findall(text)]
+        for notebook, slug in [one for one in here if one not in shown]:
+            facts = published.read_facts(notebook, slug)
             shows = f"<span>{literal(facts['caption'].split('. ')[0])}</span>"
-            picture = f'<a href="{place}#figure-{slug}">{picture_html(names[name], slug)}{shows}</a>'
-            cards.append(f"<li>{picture}{_source_html(names[name], f'{slug}.csv', facts, link)}</li>")
+            picture = f'<a href="{place}#figure-{slug}">{picture_html(notebook, slug)}{shows}</a>'
+            cards.append(f"<li>{picture}{_source_html(notebook, f'{slug}.csv', facts, link)}</li>")
+        shown |= set(here)
         if cards:
             asked = _QUESTION.search(text)
             words = " ".join(asked[1].split()) if asked else _title(page.stem)
-            heading = f'<h2><a href="{place}">{words[0].upper()}{words[1:]}</a></h2>'
-            parts += [heading, f'<ul class="lc-shapes lc-figures">{"".join(cards)}</ul>']
+            parts.append(f'<h2><a href="{place}">{words[0].upper()}{words[1:]}</a></h2>')
+            parts.append(f'<ul class="lc-shapes lc-figures">{"".join(cards)}</ul>')
     return "\n\n".join(parts)
 
 

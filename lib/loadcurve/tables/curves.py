@@ -293,8 +293,8 @@ def load_column(runs: pd.DataFrame) -> str:
     >>> load_column(pd.DataFrame({"connections": [8, 8], "target_rate_rps": [100.0, 200.0]}))
     'target_rate_rps'
     """
-    open_loop = "target_rate_rps" in runs and runs["target_rate_rps"].notna().any()
-    return "target_rate_rps" if open_loop else "connections"
+    rate = "target_rate_rps"
+    return rate if rate in runs and runs[rate].notna().any() else "connections"
 
 
 def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:

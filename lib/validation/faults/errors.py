@@ -33,7 +33,7 @@ MUTATIONS = (
             "A load that ended late",
             "2 s were asked for; the load took 6 s.",
             ("late-end",),
-            cause="handshakes without an answer",
+            cause="unanswered handshakes",
             shows=Shows("runs", ("duration_asked_s", "duration_s")),
         ),
         with_values("runs", duration_asked_s=2.0),

@@ -184,7 +184,7 @@ MUTATIONS = (
             "Packets that take a whole processor",
             "Processor 0 was in softirq for 96 % of the time.",
             ("packet-rate",),
-            cause="packets are the limit",
+            cause="packets may be the limit",
             shows=Shows("cpu", ("cpu_softirq_ratio",), by="cpu", limit="packet-rate.ratio"),
         ),
         with_values("cpu", {"cpu": "0"}, cpu_softirq_ratio=0.96, cpu_idle_ratio=0.01, cpu_user_ratio=0.02),
