@@ -181,7 +181,9 @@ def shortened(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Add the content security policy to each page, and the language of a translated one."""
+    """Add the content security policy to each page, and the language of a translated one; leave out idle styles."""
+    if not page.file.src_uri.startswith("reference/python/"):
+        output = re.sub(r'<link rel="stylesheet" href="[^"]*_mkdocstrings\.css">', "", output)
     output = output.replace('<html lang="en"', f'<html lang="{page.meta.get("lang", "en")}"', 1)
     return with_policy(output, page.content or "")
 
