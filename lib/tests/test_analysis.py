@@ -167,6 +167,12 @@ def test_a_busy_processor_is_named(scaling):
     assert found.bottleneck.startswith("saturated: all CPUs is 97 % busy at connections = ")
 
 
+def test_error_pages_are_no_throughput_and_a_rise_has_no_saturation():
+    runs = sweep(np.array([100.0, 200, 400, 800, 1600, 3200, 90_000]), requests=1000, errors_status=[0] * 6 + [900])
+    (curve,) = analyse({"runs": runs}).curves
+    assert curve["peak"].value == 3200 and "still rises" in curve.missing["Saturation N*"]
+
+
 def test_one_load_that_saturates_nothing_names_no_bottleneck():
     rates = [100.0, 102.0, 98.0, 101.0]
     runs = pd.DataFrame({"run_id": list("abcd"), "connections": 8, "throughput_rps": rates})

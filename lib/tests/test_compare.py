@@ -55,6 +55,13 @@ def redrawn(side, factor, draw):
     return replace(side, curves=(replace(curve, runs=curve.runs.assign(throughput_rps=rates)),))
 
 
+def test_a_metric_of_0_has_no_ratio():
+    side = measured()
+    zero = replace(side, curves=(replace(side.curves[0], runs=side.curves[0].runs.assign(latency_mean_s=0.0)),))
+    with pytest.raises(LoadcurveError, match="latency_mean_s is 0 in 9 runs of x1"):
+        compare(side, zero, metric="latency_mean_s")
+
+
 @pytest.mark.slow
 def test_a_slower_server_is_found_with_its_ratio():
     found = compare(measured(), measured(0.9, seed=1))

@@ -59,7 +59,8 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
     best = max(known, key=lambda curve: curve[name].value)
     result = next(each for each in best.results if each.name == name)
     several = len(curves) > 1
-    where = f" of {len(known)} curves, by {best.variant}" if several else ""
+    part = f"{len(known)} of " * (len(known) < len(curves))
+    where = f" of {part}{len(curves)} curves, by {best.variant}" if several else ""
     missed = all("capacity" in curve and curve["capacity"].value == 0 for curve in curves)
     limit = best.bottleneck or "What limits it was not measured"
     limit = "What limits it is not known: see Bottleneck" if limit.lower().startswith("not known") else limit

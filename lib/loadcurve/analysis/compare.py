@@ -370,8 +370,7 @@ def _check_above_zero(metric: str, pairs: Iterable[tuple[Curve, Curve]], sources
         if metric in curve.runs and (zero := curve.runs[metric].eq(0).fillna(False)).any():
             at = curve.runs.loc[zero, curve.load].iloc[0]
             raise LoadcurveError(
-                f"{metric} is 0 in {zero.sum()} runs of {source}, such as at {curve.load} = {at:g}, so there is no "
-                "ratio: compare another metric, or print more digits"
+                f"{metric} is 0 in {zero.sum()} runs of {source}, as at {curve.load} = {at:g}: compare another metric"
             )
 
 

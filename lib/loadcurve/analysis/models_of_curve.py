@@ -82,8 +82,8 @@ def analyse_curve(
     along = factors_along(known, factors, load)
     for name, values in along.items():
         levels[f"{FACTOR}{name}"] = levels[load].map(values.groupby(known[load]).first())
-    _highest_throughput(known, levels, load, level, found)
     served = without_failures(levels)
+    _highest_throughput(known, levels, served.loc[served["throughput_rps"].idxmax(), load], load, level, found)
     within = known[known[load].isin(served[load])]
     fit = _closed_loop(within, served, level, found) if load == "connections" and not along else None
     for name, values in along.items():
@@ -121,10 +121,10 @@ def _over_factor(name: str, values: pd.Series, runs: pd.DataFrame, level: float,
     add("scale_out.marginal", f"Throughput of each server beyond {before['units']:g}", "rps", "marginal")
 
 
-def _highest_throughput(runs: pd.DataFrame, levels: pd.DataFrame, load: str, level: float, found: _Found) -> None:
+def _highest_throughput(
+    runs: pd.DataFrame, levels: pd.DataFrame, best: float, load: str, level: float, found: _Found
+) -> None:
     """Add the mean throughput at the load where it is highest."""
-    served = without_failures(levels)
-    best = served.loc[served["throughput_rps"].idxmax(), load]
     where = f"connections = {best:g}" if load == "connections" else f"{format_quantity(best, 'rps')} offered"
     peak = find_mean(runs[runs[load] == best]["throughput_rps"].astype(float), level)
     peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(runs, load), *peak.warnings))

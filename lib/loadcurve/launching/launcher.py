@@ -130,21 +130,18 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
     tables = read_reports(run_folder).tables
     runs = tables["runs"]
     answered, counts = runs[runs["requests"].fillna(0) > 0], count_failures(runs).sum()
+    totals = runs[["throughput_rps", "received_bytes_per_s"]].to_numpy(float, na_value=np.nan).sum(axis=0)
     never_opened = count_unopened(runs).sum() / max(runs["connections"].sum(), 1)
     return Measured(
-        throughput_rps=_total(runs, "throughput_rps"),
+        throughput_rps=float(totals[0]),
         latency_mean_s=_mean(answered),
-        received_bytes_per_s=_total(runs, "received_bytes_per_s"),
+        received_bytes_per_s=float(totals[1]),
         failed_ratio=float(np.fmax(counts["failed"] / counts["sent"], never_opened)),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
         frame_bytes_per_s=_frame_bytes_per_s(answered),
         cpu_other_ratio=float(runs["cpu_other_ratio"].max()),
         cpu_steal_ratio=float(runs["cpu_steal_ratio"].max()),
     )
-
-
-def _total(runs: pd.DataFrame, name: str) -> float:
-    return float(runs[name].to_numpy(float, na_value=np.nan).sum())
 
 
 def _frame_bytes_per_s(answered: pd.DataFrame) -> float:

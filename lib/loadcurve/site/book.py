@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from loadcurve.files.atomic import write_text
 
 # What is looked up, not read: a reader of the printed book has the site for it.
-_LEFT_OUT = ("Reference", "Notebooks", "中文")
+_LEFT_OUT = ("All figures", "Reference", "Notebooks", "中文")
 
 
 def write_book(root: Path) -> Path:
@@ -40,11 +40,10 @@ def write_book(root: Path) -> Path:
 def _entries(nav: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     for entry in nav:
         ((title, content),) = entry.items()
-        if isinstance(content, str):
-            yield title, content
-        elif title not in _LEFT_OUT:
-            yield title, ""
-            yield from _entries(content)
+        if title in _LEFT_OUT:
+            continue
+        yield title, content if isinstance(content, str) else ""
+        yield from _entries(content) if isinstance(content, list) else ()
 
 
 def _article(site: Path, page: str, names: dict[str, str]) -> str:
@@ -55,7 +54,9 @@ def _article(site: Path, page: str, names: dict[str, str]) -> str:
         left_out.decompose()
     for folded in article.select("details.lc-fold, details.lc-fold > summary"):
         folded.unwrap()
-    for named in (one for one in article.select("[id]") if not one.find_parent("svg")):
+    for folded in article.select("details"):
+        folded["open"] = ""
+    for named in article.select("[id]:not(svg [id])"):
         named["id"] = f"{names[page]}--{named['id']}"
     for link in article.select("a[href]"):
         path, _, part = str(link["href"]).partition("#")

@@ -19,13 +19,9 @@ def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, list[str]]:
     """One number for each run of A and of B, all > 0, and a warning for each weakness; only NaN is left out."""
     first, warned_first = _group("a", a)
     second, warned_second = _group("b", b)
-    return first, second, warned_first + warned_second + too_few(first.size, second.size)
-
-
-def too_few(runs_a: int, runs_b: int) -> list[str]:
-    """The sentence that one run deserves: it has no scatter, so there is no interval."""
-    alone = [f"1 run of {name}" for name, runs in (("A", runs_a), ("B", runs_b)) if runs == 1]
-    return [f"{' and '.join(alone)}: nothing can be concluded about repeats"] if alone else []
+    alone = [f"1 run of {name}" for name, runs in (("A", first), ("B", second)) if runs.size == 1]
+    few = [f"{' and '.join(alone)}: nothing can be concluded about repeats"] if alone else []
+    return first, second, warned_first + warned_second + few
 
 
 def _group(name: str, values: ArrayLike) -> tuple[Array, list[str]]:

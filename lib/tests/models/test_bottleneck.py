@@ -300,6 +300,8 @@ def test_verdict_of_document_002():
     assert verdict.startswith("no watched resource saturates: throughput stays at 20,000 requests/s from")
     assert "connections = 200 to 800, where cpu is 25 % busy and would allow 80,000" in verdict
     assert verdict.endswith("look at accept queues, locks, a single listening port, the generator")
+    frame.loc[frame["connections"] == 800, "throughput_rps"] = 5000
+    assert "throughput falls from 20,000 to 5,000 requests/s from connections = 200 to 800" in bottleneck_verdict(frame)
 
 
 def test_verdict_below_the_plateau():

@@ -177,11 +177,6 @@ def is_total(method: str, name: str) -> bool:
     return name in TOTAL_NAMES and method in ("", "None", *TOTAL_NAMES)
 
 
-def is_percentage(name: str) -> bool:
-    """Whether the name of a column is that of a quantile, such as ``99.9%``."""
-    return _PERCENT.fullmatch(name) is not None
-
-
 def seconds(token: str, line: int) -> float:
     """Seconds of a time in ms, NaN where Locust prints none."""
     return math.nan if token in _MISSING else real(token, line, "a time in ms") / 1000
@@ -363,7 +358,7 @@ def _records(text: str, needed: tuple[str, ...], warnings: list[str]) -> list[tu
                 header = names
                 if len(set(names)) < len(names) or not set(needed) <= set(names):
                     raise ParseError(at, "the header of a file of locust --csv", ",".join(tokens))
-                if odd := [name for name in names if name.endswith("%") and not is_percentage(name)]:
+                if odd := [name for name in names if name.endswith("%") and not _PERCENT.fullmatch(name)]:
                     raise ParseError(at, "percentages in the header", odd[0])
                 continue
             if len(tokens) != len(header):

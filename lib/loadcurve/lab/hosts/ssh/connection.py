@@ -122,11 +122,6 @@ def last_line(text: str) -> str:
     return shown(lines[-1]) if lines else ""
 
 
-def login_hint(text: str) -> str:
-    """Return a hint in parentheses on how to fix a login that failed with this message; empty if none is needed."""
-    return next((f" ({hint})" for words, hint in _LOGIN_HINTS.items() if words in text), "")
-
-
 _PART = 65536
 
 
@@ -337,7 +332,8 @@ class Connection:
         if self._master.returncode in (126, 127):
             return LabError(f"{self.url}: python3 must be there, got {last}")
         last = last or f"ssh ended with exit code {self._master.returncode}"
-        return LabError(f"{self.url}: {last}{login_hint(text)}")
+        hint = next((f" ({hint})" for words, hint in _LOGIN_HINTS.items() if words in text), "")
+        return LabError(f"{self.url}: {last}{hint}")
 
 
 @contextlib.contextmanager
