@@ -20,12 +20,8 @@ def coverage(_: Path) -> None:
     ):
         for row in table.itertuples():
             what = f"{row.quantity}, {row.n}×{row.repeats:.0f}, {row.setting}, {row.method}"
-            say(
-                what,
-                f"{row.coverage:.1%} ({row.lo:.1%}–{row.hi:.1%})",
-                _ASKED,
-                row.verdict not in ("too low", "too high"),
-            )
+            figure = f"{row.coverage:.1%} ({row.lo:.1%}–{row.hi:.1%})"
+            say(what, figure, _ASKED, row.verdict not in ("too low", "too high"))
 
 
 CASES = {"coverage": coverage}

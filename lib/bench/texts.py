@@ -71,9 +71,8 @@ def ab_requests(path: Path, requests: int, seed: int = _SEED) -> None:
 
 def recording(path: Path, seconds: int) -> None:
     """Record this machine's counters with sysstat's own collector, once a second."""
-    found = [
-        p for p in (Path("/usr/lib/sysstat/sadc"), Path("/usr/lib/sa/sadc"), Path("/usr/lib64/sa/sadc")) if p.exists()
-    ]
+    places = (Path("/usr/lib/sysstat/sadc"), Path("/usr/lib/sa/sadc"), Path("/usr/lib64/sa/sadc"))
+    found = [place for place in places if place.exists()]
     if not found:
         raise SystemExit("sadc is not here: apt-get install --no-install-recommends sysstat")
     subprocess.run([found[0], "-S", "XALL", "1", str(seconds), path], check=True, timeout=seconds + 30)

@@ -73,14 +73,9 @@ def test_nothing_is_written_in_place(root):
     package = root / "lib" / "loadcurve"
     # These fill a temporary folder, or a draft that `replacing` puts in its place.
     temporary = {
-        "batch/cluster.py",
-        "reading/reading.py",
-        "reading/folder.py",
-        "ingest/on_disk.py",
-        "cli/studies.py",
-        "report/pdf.py",
-        "report/write.py",
-    }
+        "batch/cluster.py", "reading/reading.py", "reading/folder.py", "ingest/on_disk.py", "cli/studies.py",
+        "report/pdf.py", "report/write.py",
+    }  # fmt: skip
     found = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")
@@ -89,7 +84,6 @@ def test_nothing_is_written_in_place(root):
         if not line.lstrip().startswith(">>>")
         if ".write_text(" in line or ".write_bytes(" in line or '.open("w' in line
     }
-    # These fill a temporary folder, or a draft that `replacing` puts in its place.
     assert found <= temporary | {"files/atomic.py"}
 
 

@@ -120,9 +120,8 @@ def test_a_name_is_short_safe_and_different_for_different_values(value, word):
     assert name.startswith(f"n,p={word}")
     exact = name == f"n,p={word}"
     assert exact == (word != "" and not word.endswith("-")), "a shortened value has a digest"
-    assert len(name) <= 60 and set(name.removeprefix("n,p=")) <= set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-"
-    )
+    safe = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-")
+    assert len(name) <= 60 and set(name.removeprefix("n,p=")) <= safe
     many = Job(Path("n.ipynb"), varied={f"parameter{i}": value for i in range(20)}).name
     assert len(many) <= 150 and many != Job(Path("n.ipynb"), varied={f"parameter{i}": 5 for i in range(20)}).name
 

@@ -377,12 +377,7 @@ def test_a_change_is_that_within_blocks():
 
 
 def test_settings_have_the_order_of_their_labels():
-    assert label_settings(blocks(), {"plain": "off", "log": "on"})["setting"].tolist() == [
-        "off",
-        "off",
-        "on",
-        "on",
-    ]
+    assert label_settings(blocks(), {"plain": "off", "log": "on"})["setting"].tolist() == ["off", "off", "on", "on"]
 
 
 def test_a_setting_that_no_run_has_is_named():

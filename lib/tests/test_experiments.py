@@ -84,23 +84,8 @@ def test_an_absolute_quantity_of_another_system_is_named_as_such(report):
     assert all(rows["differs"].ne("") | rows["instead"].ne(""))
 
 
-ROW = dict.fromkeys(
-    [
-        "measured",
-        "at_least",
-        "at_most",
-        "neutral",
-        "scope",
-        "differs",
-        "instead",
-        "despite",
-        "evidence",
-        "because",
-        "figure",
-        "settles",
-    ],
-    "",
-)
+BLANK = "measured at_least at_most neutral scope differs instead despite evidence because figure settles"
+ROW = dict.fromkeys(BLANK.split(), "")
 ROW |= {"experiment": "Test 1", "title": "A test", "claims": "a b", "study": "plain"}
 RATE = {"measured": "rate_rps", "at_least": "97", "evidence": "{rate_rps}."}
 SHOWN = "100 [98.0 to 102] requests/s."

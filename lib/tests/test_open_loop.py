@@ -33,15 +33,9 @@ def test_what_is_no_overload_is_refused(wrong):
 
 
 def runs_of(rows):
-    columns = [
-        "connections",
-        "target_rate_rps",
-        "latency_corrected",
-        "throughput_rps",
-        "latency_p50_s",
-        "latency_p99_s",
-    ]
-    return pd.DataFrame(rows, columns=columns).assign(duration_s=4.0).astype({"latency_corrected": "boolean"})
+    columns = "connections target_rate_rps latency_corrected throughput_rps latency_p50_s latency_p99_s"
+    runs = pd.DataFrame(rows, columns=columns.split())
+    return runs.assign(duration_s=4.0).astype({"latency_corrected": "boolean"})
 
 
 def test_loops_are_divided_by_rate_and_by_origin_of_the_times():

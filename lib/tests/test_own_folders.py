@@ -267,10 +267,9 @@ def test_percentiles_with_decimals_replace_those_of_the_report(tmp_path):
 def test_a_folder_without_a_run_says_what_it_holds_instead(tmp_path, files, said):
     with pytest.raises(LoadcurveError) as refused:
         analyse(put(tmp_path, files))
-    assert said.format(tmp_path, "output of a tool that loadcurve reads") in str(refused.value) and str(
-        refused.value
-    ).startswith(f"{tmp_path}: expected ")
-    assert "\n" not in str(refused.value)
+    text = str(refused.value)
+    assert said.format(tmp_path, "output of a tool that loadcurve reads") in text
+    assert text.startswith(f"{tmp_path}: expected ") and "\n" not in text
 
 
 def test_an_empty_folder_is_an_error_with_a_hint(tmp_path):

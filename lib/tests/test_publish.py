@@ -172,13 +172,11 @@ def test_values_share_prefix_unit_and_digits(begun):
     shown = publish.values(prefix="fit.", error=(0.0213, "ratio 2"), rate=(Estimate(8.0, 7.0, 9.0, 0.95, "t"), "4"))
     assert shown["value"].to_dict() == {"fit.error": "2.1 %", "fit.rate": "8"}
     assert publish.values(prefix="is.", whole=True, empty=pd.Series([1]).gt(1).all())["value"].tolist() == ["yes", "no"]
-    with pytest.raises(
-        LoadcurveError, match="format must be a unit and a number of digits, such as 'ratio 2', got 'percent'"
-    ):
+    says = "format must be a unit and a number of digits, such as 'ratio 2', got 'percent'"
+    with pytest.raises(LoadcurveError, match=says):
         publish.values(error=(0.0213, "percent"))
-    assert publish.values(prefix="usl.", unit="", latency_s=0.5)["value"]["usl.latency_s"] == "0.500", (
-        "a unit that is given wins"
-    )
+    own_unit = publish.values(prefix="usl.", unit="", latency_s=0.5)
+    assert own_unit["value"]["usl.latency_s"] == "0.500", "a unit that is given wins"
 
 
 def test_a_figure_needs_words(begun):

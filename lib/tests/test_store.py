@@ -72,12 +72,6 @@ def test_a_changed_digit_is_found_out(study, name):
         ingest(STUDY)
 
 
-def test_a_file_that_is_gone_is_named(study):
-    (study / "cpu-c0008-r1" / "local.sar.txt").unlink()
-    with pytest.raises(ParseError, match="local.sar.txt: expected the file that run.json names, got 'no file'"):
-        ingest(STUDY)
-
-
 def test_bytes_that_are_no_text_are_named(study):
     file = study / "cpu-c0008-r1" / "local.wrk.txt"
     file.write_bytes(file.read_bytes() + b"\xff\xfe")

@@ -181,18 +181,11 @@ _DIRECT = "direct"
 
 def describe_checks() -> pd.DataFrame:
     """Return the declared checks: ``check``, ``proves``, ``criterion``, ``reason``, ``kind`` (function or load)."""
-    return pd.DataFrame(
-        [
-            {
-                "check": check.name,
-                "proves": check.proves,
-                "criterion": check.criterion,
-                "reason": check.reason,
-                "kind": "function" if check.is_functional else "load",
-            }
-            for check in CHECKS
-        ]
-    )
+    rows = [
+        (check.name, check.proves, check.criterion, check.reason, "function" if check.is_functional else "load")
+        for check in CHECKS
+    ]
+    return pd.DataFrame(rows, columns=["check", "proves", "criterion", "reason", "kind"])
 
 
 def is_acceptance(study: Study) -> bool:
@@ -206,26 +199,15 @@ def _tested(study: Study) -> list[str]:
 
 
 def judge_acceptance(study: str | Path) -> pd.DataFrame:
-    """Return the verdict on each check for each balancer of a recorded study.
+    """Return the verdict on each check for each balancer of a recorded study, given by its name or folder.
 
     A balancer is what the names of variants begin with: ``nft_large`` and ``nft_functions`` are variants of ``nft``.
 
-    Parameters
-    ----------
-    study : str or pathlib.Path
-        Name of a recorded study, or its folder.
+    The columns are ``check``, ``balancer``, ``verdict`` (``pass``, ``fail``, ``not checked``), ``numbers``,
+    ``criterion``, ``runs``, on which the verdict rests, and ``value``, ``lo`` and ``hi`` of what is compared with a
+    limit (`Outcome`).
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each check and balancer: ``check``, ``balancer``, ``verdict`` (``pass``, ``fail``, ``not checked``),
-        ``numbers``, ``criterion``, ``runs``, on which the verdict rests, and ``value``, ``lo`` and ``hi`` of what is
-        compared with a limit (`Outcome`).
-
-    Raises
-    ------
-    LoadcurveError
-        When no variant of the study tests functions.
+    Raises LoadcurveError when no variant of the study tests functions.
     """
     folder = study_folder(study)
     declared = read_study(folder)
@@ -249,12 +231,7 @@ def judge_acceptance(study: str | Path) -> pd.DataFrame:
 def judge_functions(folder: Path, balancer: str = "") -> pd.DataFrame:
     """Return the verdict on each functional check from the files of one test: ``check``, ``verdict``, ``numbers``.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        In which the test ran.
-    balancer : str
-        Balancer that was tested; checks that it cannot pass are not checked.
+    Checks that the balancer cannot pass are not checked.
     """
     rows = []
     for check in CHECKS:

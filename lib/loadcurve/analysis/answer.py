@@ -22,6 +22,7 @@ from loadcurve.analysis.curve import LEVELS, Curve, Draw, Result
 from loadcurve.analysis.levels import add_quantiles, without_failures
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
+from loadcurve.analysis.sentences.levels import at_load
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict
 from loadcurve.audit.registry import all_rules, audit
@@ -69,7 +70,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         at = served.loc[served["throughput_rps"].idxmax(), best.load]
         few = _few_repeats(best, at, several)
         most = f"Highest throughput{where}: {_at_least(best, at)}{_with_interval(result)}"
-        said = f"{most} at {_along(best, at)}{_load(at, best.load)}{few}{_enough(curves, best)}."
+        said = f"{most} at {_along(best, at)}{at_load(at, best.load)}{few}{_enough(curves, best)}."
         said = f"No load keeps the objective. {said}" if missed else said
         if best.load != "connections" and result.estimate.value >= HELD * best.levels[best.load].max():
             limit = best.bottleneck or "No limit was reached: this is the highest rate offered"
@@ -79,7 +80,7 @@ def answer_sentence(curves: Sequence[Curve], verdict: Verdict) -> str:
         goals = objective_words(capacity.label).partition(" under ")[2]
         few = _few_repeats(best, at, several)
         more = "at least " if np.isinf(capacity.estimate.hi) and at == best.levels[best.load].iloc[-1] else ""
-        there = f"{more}{_load(at, best.load)}, {_at_least(best, at)}{_with_interval(result)}"
+        there = f"{more}{at_load(at, best.load)}, {_at_least(best, at)}{_with_interval(result)}"
         said = f"Capacity under {goals}{where}: {there}{few}."
     trust = _TRUST.get(verdict.severity, "")
     return " ".join(filter(None, [said, f"{limit[0].upper()}{limit[1:]}.", trust]))
@@ -91,9 +92,8 @@ def grouping_sentence(curves: Sequence[Curve], origins: Iterable[str]) -> str:
     notes = [line.removeprefix(GROUPED) for line in origins if line.startswith(GROUPED)]
     if not measured:
         number = _number(sum(len(curve.runs) for curve in curves), "run")
-        return "; ".join(
-            [f"{number} without a known load", *(note for note in notes if not note.startswith("repeats"))]
-        )
+        others = [note for note in notes if not note.startswith("repeats")]
+        return "; ".join([f"{number} without a known load", *others])
     repeats = pd.concat([curve.levels["runs"] for curve in measured])
     levels = max(len(curve.levels) for curve in measured)
     noun, of = _LOADS[measured[0].load]
@@ -181,10 +181,6 @@ def _along(curve: Curve, at: float) -> str:
     return "".join(f"{name.removeprefix(FACTOR)} = {row[name]}, " for name in names)
 
 
-def _load(at: float, load: str) -> str:
-    return connections_words(at) if load == "connections" else f"{shown(at, 'rps')} offered"
-
-
 def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
@@ -250,13 +246,7 @@ class Analysis:
         return number + (f"; also read: {others}" if others else "")
 
     def blocks(self, draw: Draw | None = None) -> list[Block]:
-        """Return everything the analysis says, in the order of a report.
-
-        Parameters
-        ----------
-        draw : callable, optional
-            Returns the figures of a curve; by default there are none.
-        """
+        """Return everything the analysis says, in the order of a report; ``draw`` returns the figures of a curve."""
         several = len(self.curves) > 1
         return [
             Paragraph("Verdict", str(self.verdict), self.verdict.severity),

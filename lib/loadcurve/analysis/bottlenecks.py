@@ -59,22 +59,9 @@ def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> p
 
 
 def summarise_processors(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Utilisation of the processors in each run.
+    """Utilisation of the processors in each run, as `summarise_usage` returns it.
 
-    Parameters
-    ----------
-    cpu, runs : pandas.DataFrame
-        The tables of that name.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `summarise_usage`.
-
-    Raises
-    ------
-    LoadcurveError
-        When no sample lies within the load of a run; the message says why, and what to record.
+    Raises LoadcurveError when no sample lies within the load of a run; the message says why, and what to record.
 
     Examples
     --------
@@ -109,10 +96,8 @@ def bottleneck_grid(ranked: pd.DataFrame) -> Grid:
         ]
         for row in ranked.to_dict("records")
     ]
-    caption = (
-        f"Bottlenecks (work per request: U/X of saturated loads, else the slope below them); {plateau_text(ranked)}"
-    )
-    return Grid(_HEADINGS, rows, caption, left=2)
+    work = "work per request: U/X of saturated loads, else the slope below them"
+    return Grid(_HEADINGS, rows, f"Bottlenecks ({work}); {plateau_text(ranked)}", left=2)
 
 
 def plateau_text(ranked: pd.DataFrame) -> str:
@@ -132,12 +117,7 @@ def plateau_text(ranked: pd.DataFrame) -> str:
 def bottlenecks_caption(ranked: pd.DataFrame, of: str = "") -> str:
     """Return which resource allows least, and what the observed throughput says about it.
 
-    Parameters
-    ----------
-    ranked : pandas.DataFrame
-        As for `bottleneck_grid`.
-    of : str
-        `` of NAME`` of the curve, or empty.
+    `of` is `` of NAME`` of the curve, or empty.
 
     Examples
     --------

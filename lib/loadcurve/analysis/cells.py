@@ -169,24 +169,9 @@ def _errors(ratio: float) -> str:
 
 
 def label_settings(runs: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return the runs of some settings in a given order, with a label for each setting.
+    """Return the runs of some settings, in the order of `labels`, with the label of each in the column ``setting``.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``variant``, a row for each run.
-    labels : mapping of str to str
-        Name of each setting → its label, in the order of the result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `runs`, with the column ``setting``.
-
-    Raises
-    ------
-    ValueRuleError
-        When no run has a named setting.
+    Raises ValueRuleError when no run has a named setting.
 
     Examples
     --------
@@ -203,28 +188,12 @@ def label_settings(runs: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFram
 def changes_of_settings(
     runs: pd.DataFrame, pairs: Mapping[str, str], column: str = "throughput_rps", level: float = 0.95
 ) -> dict[str, Estimate]:
-    """Return by which ratio a setting changes a quantity, against another setting in the same blocks.
+    """Return the ratio, less 1, by which a setting changes a quantity against another setting in the same blocks.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``variant``, ``repeat`` and `column`, a row for each run; each block has every setting once.
-    pairs : mapping of str to str
-        Name of the result → the names of the setting and of the setting it is compared with, separated by a space.
-    column : str
-        Quantity to compare, > 0.
-    level : float
-        Confidence level of each interval, 0 < level < 1.
+    - `runs`: ``variant``, ``repeat`` and `column`, which is > 0, a row for each run; each block has every setting once.
+    - `pairs`: name of the result → the names of the setting and of the one it is compared with, separated by a space.
 
-    Returns
-    -------
-    dict of str to Estimate
-        Ratio − 1 by the name of the result: −0.2 for a fifth less.
-
-    Raises
-    ------
-    ValueRuleError
-        When no run has a named setting.
+    Raises ValueRuleError when no run has a named setting.
 
     Examples
     --------

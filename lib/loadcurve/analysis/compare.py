@@ -29,31 +29,17 @@ from loadcurve.units import format_quantity, unit_of_column
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """B against the baseline A, by one metric.
+    """B against the baseline A, by one metric."""
 
-    Attributes
-    ----------
-    metric : str
-        Column of the runs.
-    baseline, other : str
-        Names of A and B.
-    levels : pandas.DataFrame
-        One row for each variant and load that both have: ``variant``, a column for each kind of load (``connections``,
-        ``target_rate_rps``), ``baseline_runs``,
-        ``other_runs``, ``baseline`` and ``other`` (geometric means), ``ratio``, ``lo``, ``hi`` and ``verdict``:
-        ``equivalent within ±2 %``, ``different`` or ``undecided``.
-    overall : Estimate
-        Geometric mean of the ratios of all levels.
-    warnings : tuple of str
-        What only one of the two has, and what weakens the overall ratio.
-    """
-
-    metric: str
-    baseline: str
-    other: str
+    metric: str  # Column of the runs
+    baseline: str  # Name of A
+    other: str  # Name of B
+    # One row for each variant and load that both have: `variant`, a column for each kind of load (`connections`,
+    # `target_rate_rps`), `baseline_runs`, `other_runs`, `baseline` and `other` (geometric means), `ratio`, `lo`, `hi`
+    # and `verdict`: `equivalent within ±2 %`, `different` or `undecided`.
     levels: pd.DataFrame
-    overall: Estimate
-    warnings: tuple[str, ...] = ()
+    overall: Estimate  # Geometric mean of the ratios of all levels
+    warnings: tuple[str, ...] = ()  # What only one of the two has, and what weakens the overall ratio
 
     def __str__(self) -> str:
         return to_text(self.blocks())
@@ -230,22 +216,15 @@ def compare(
 ) -> Comparison:
     """Compare two measurements by a metric at each load that both have.
 
-    Parameters
-    ----------
-    baseline, other : Analysis
-        A and B, as `analyse` returns them.  Variants are matched by name.  If a side has only one curve and no name for
-        it, it is compared with each variant of the other.  Offered rates that differ by less than 1 % count as equal.
-    metric : str
-        Column of the runs, > 0, such as ``throughput_rps``, ``latency_mean_s`` or ``latency_p99_s``.
-    margin_ratio : float
-        Largest difference that does not matter, > 0.
-    level : float
-        Confidence level of all intervals of levels together, and of the overall one, 0.5 < level < 1.
+    Variants are matched by name.  If a side has only one curve and no name for it, it is compared with each variant of
+    the other.  Offered rates that differ by less than 1 % count as equal.
 
-    Raises
-    ------
-    LoadcurveError
-        When A and B have no load in common, no run of one of them has the metric, or it is 0 in a run.
+    - `metric`: column of the runs, > 0, such as ``throughput_rps``, ``latency_mean_s`` or ``latency_p99_s``.
+    - `margin_ratio`: largest difference that does not matter, > 0.
+    - `level`: confidence level of all intervals of levels together, and of the overall one, 0.5 < level < 1.
+
+    Raises LoadcurveError when A and B have no load in common, no run of one of them has the metric, or it is 0 in a
+    run.
     """
     matched, warnings = match_curves([baseline, other])
     pairs = {name: (first, second) for name, (first, second) in matched.items() if first and second}

@@ -102,12 +102,7 @@ class Curve:
     def blocks(self, draw: "Draw | None" = None, left_out: Sequence[str] = ()) -> list[Block]:
         """Return what is known about the curve, and what is not and why.
 
-        Parameters
-        ----------
-        draw : callable, optional
-            Returns the figures of a curve; by default there are none.
-        left_out : sequence of str
-            Sentences about what was not computed that are said elsewhere.
+        ``left_out`` are the sentences about what was not computed that are said elsewhere.
         """
         blocks: list[Block] = []
         if len(self.levels):

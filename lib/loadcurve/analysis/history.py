@@ -65,48 +65,26 @@ _DATE = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2})[:-]?(\d{2
 
 @dataclass(frozen=True)
 class Change:
-    """A step of the metric between two measurements.
+    """A step of the metric between two measurements."""
 
-    Attributes
-    ----------
-    source : str
-        First measurement after the step.
-    time : pandas.Timestamp
-        Its date.
-    ratio : Estimate
-        Level after the step over the level before it, over the measurements of both.
-    """
-
-    source: str
-    time: pd.Timestamp
-    ratio: Estimate
+    source: str  # First measurement after the step
+    time: pd.Timestamp  # Its date
+    ratio: Estimate  # Level after the step over the level before it, over the measurements of both
 
 
 @dataclass(frozen=True, repr=False)
 class History:
-    """A metric over time.
+    """A metric over time."""
 
-    Attributes
-    ----------
-    metric : str
-        Column of the runs.
-    load : str
-        The load at which all measurements are compared, such as ``connections = 64``; with several variants after the
-        name of the variant.
-    points : pandas.DataFrame
-        One row for each measurement, by date: ``time`` (UTC), ``dated_by`` (``report``, ``name`` or ``file``),
-        ``source``, ``runs``, ``value``, ``lo``, ``hi`` (missing with one run).
-    changes : tuple of Change
-        Steps between levels of at least 5 measurements, by date.
-    warnings : tuple of str
-        What was left out, and why there may be no changes.
-    """
-
-    metric: str
+    metric: str  # Column of the runs
+    # Load at which all measurements are compared, such as `connections = 64`; after the name of the variant if there
+    # are several.
     load: str
+    # One row for each measurement, by date: `time` (UTC), `dated_by` (`report`, `name` or `file`), `source`, `runs`,
+    # `value`, `lo`, `hi` (missing with one run).
     points: pd.DataFrame
-    changes: tuple[Change, ...]
-    warnings: tuple[str, ...]
+    changes: tuple[Change, ...]  # Steps between levels of at least 5 measurements, by date
+    warnings: tuple[str, ...]  # What was left out, and why there may be no changes
 
     def __str__(self) -> str:
         return to_text(self.blocks())
@@ -159,31 +137,16 @@ def compare_over_time(
 ) -> History:
     """Return a metric of several measurements by date, and the steps in it.
 
-    Parameters
-    ----------
-    measurements : sequence of Analysis
-        One for each date.
-    metric : str
-        Column of the runs, > 0.
-    at : float, optional
-        Load at which to compare; by default, of the loads that most measurements have, the one with the highest
-        throughput in the first of them.
-    variant : str
-        One of `common_variants`; by default the only one.
-    level : float
-        Confidence level, 0 < level < 1.
+    A date is that of the first report, else that in the name, else that of the file.  A measurement without the
+    variant, the load or the metric is left out, with a warning.
 
-    Returns
-    -------
-    History
-        A date is that of the first report, else that in the name, else that of the file.  A measurement without the
-        variant, the load or the metric is left out, with a warning.
+    - `metric`: column of the runs, > 0.
+    - `at`: load at which to compare; by default, of the loads that most measurements have, the one with the highest
+      throughput in the first of them.
+    - `variant`: one of `common_variants`; by default the only one.
 
-    Raises
-    ------
-    LoadcurveError
-        When there are fewer than two measurements, several variants of which none is named, no common load, or no such
-        metric.
+    Raises LoadcurveError when there are fewer than two measurements, several variants of which none is named, no
+    common load, or no such metric.
     """
     matched, _ = _match(measurements)
     if not variant and len(matched) == 1:
@@ -211,10 +174,7 @@ def compare_over_time(
 def common_variants(measurements: Sequence[Analysis]) -> tuple[list[str], list[str]]:
     """Return the variants that at least two measurements have, and warnings about all others.
 
-    Raises
-    ------
-    LoadcurveError
-        When there are fewer than two measurements, or none has a variant of another.
+    Raises LoadcurveError when there are fewer than two measurements, or none has a variant of another.
     """
     matched, warnings = _match(measurements)
     return list(matched), warnings

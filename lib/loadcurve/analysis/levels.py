@@ -15,11 +15,8 @@ from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
 def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     """Return the runs with a column for each quantile of the response time that a report of theirs prints.
 
-    Parameters
-    ----------
-    runs, latency : pandas.DataFrame
-        The tables of that name.  A quantile of a run with several generators is the largest of theirs, which no
-        quantile of all requests exceeds; corrected response times come before uncorrected ones.
+    A quantile of a run with several generators is the largest of theirs, which no quantile of all requests exceeds;
+    corrected response times come before uncorrected ones.
 
     Examples
     --------
@@ -104,19 +101,8 @@ def choose_curves(runs: pd.DataFrame, saturating: str = "", waiting: str = "") -
     """Return the curve that saturates first and the one that saturates last, unless they are named.
 
     A curve saturates at the fewest connections with 90 % of its highest mean throughput, relative to its most
-    connections.  Curves with fewer than 4 levels count only where there are no others.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``, with its variants.
-    saturating, waiting : str
-        Names that the user chose; empty to choose by the runs.
-
-    Raises
-    ------
-    NotMeasuredError
-        When no run has both connections and throughput.
+    connections.  Curves with fewer than 4 levels count only where there are no others.  `saturating` and `waiting` are
+    names that the user chose.  Raises NotMeasuredError when no run has both connections and throughput.
 
     Examples
     --------
@@ -141,17 +127,7 @@ def choose_curves(runs: pd.DataFrame, saturating: str = "", waiting: str = "") -
 def choose_levels(connections: ArrayLike, few: float, many: float) -> tuple[int, int]:
     """Return two different measured loads: the one nearest to `many`, and below it the one nearest to `few`.
 
-    Parameters
-    ----------
-    connections : array_like of float, shape (n,)
-        Connections of each run, >= 1.
-    few, many : float
-        Connections that the user asked for, >= 1.  Distances are ratios.
-
-    Raises
-    ------
-    NotMeasuredError
-        When there is only one load.
+    `connections` are those of each run; distances are ratios.  Raises NotMeasuredError when there is only one load.
 
     Examples
     --------

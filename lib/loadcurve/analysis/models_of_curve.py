@@ -268,11 +268,7 @@ def _waiting_users(runs: pd.DataFrame) -> str:
 
 
 def _capacity(
-    runs: pd.DataFrame,
-    levels: pd.DataFrame,
-    load: str,
-    objectives: Sequence[Objective],
-    found: _Found,
+    runs: pd.DataFrame, levels: pd.DataFrame, load: str, objectives: Sequence[Objective], found: _Found
 ) -> None:
     """Add the highest load at which every run keeps the objectives, and the throughput there."""
     quantity = "Capacity in connections" if load == "connections" else "Capacity"

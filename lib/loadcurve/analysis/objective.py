@@ -39,17 +39,9 @@ def quantile_column(quantile: float) -> str:
 def parse_objective(text: str) -> Objective:
     """Return the objective that a text states.
 
-    Parameters
-    ----------
-    text : str
-        ``p99``, any other percentile, ``median``, ``mean`` or ``avg``, ``max`` or ``errors``; then ``<``, ``<=``, ``≤``
-        or ``=``, which all mean at most; then a time with ``us`` or ``µs``, ``ms`` or ``s``, or for errors a share of
-        the requests, with ``%`` or as a ratio.  Upper and lower case are equal.
-
-    Raises
-    ------
-    LoadcurveError
-        When the text does not state an objective.
+    ``p99``, any other percentile, ``median``, ``mean`` or ``avg``, ``max`` or ``errors``; then ``<``, ``<=``, ``≤``
+    or ``=``, which all mean at most; then a time with ``us`` or ``µs``, ``ms`` or ``s``, or for errors a share of the
+    requests, with ``%`` or as a ratio.  Upper and lower case are equal.
 
     Examples
     --------
@@ -88,12 +80,7 @@ def parse_objectives(texts: Iterable[str]) -> tuple[Objective, ...]:
 
 
 def check_measured(objectives: Iterable[Objective], runs: pd.DataFrame) -> None:
-    """Check that a run has the quantity of each objective.
-
-    Raises
-    ------
-    LoadcurveError
-        When no run has it; the message names the quantities that are known.
+    """Check that a run has the quantity of each objective; the error names the quantities that are known.
 
     Examples
     --------
@@ -121,24 +108,15 @@ _GATE = re.compile(
 class Gate:
     """A condition on the ratio of a metric under which a comparison fails.
 
-    Attributes
-    ----------
-    metric : str
-        Column of the runs: ``throughput_rps``, ``latency_p99_s``.
-    operator : {"<", ">"}
-        A ratio below or above the limit fails.
-    limit : float
-        Ratio, > 0.
-
     Examples
     --------
     >>> print(Gate("throughput_rps", "<", 0.95))
     throughput_rps < 0.95
     """
 
-    metric: str
-    operator: Literal["<", ">"]
-    limit: float
+    metric: str  # column of the runs: throughput_rps, latency_p99_s
+    operator: Literal["<", ">"]  # a ratio below or above the limit fails
+    limit: float  # ratio, > 0
 
     def __str__(self) -> str:
         return f"{self.metric} {self.operator} {self.limit:g}"
@@ -155,11 +133,6 @@ class Gate:
 
 def parse_gate(text: str) -> Gate:
     """Return the gate that a text states, such as ``throughput_rps < 0.95`` or ``latency_p99_s > 110%``.
-
-    Raises
-    ------
-    LoadcurveError
-        When the text is no gate.
 
     Examples
     --------

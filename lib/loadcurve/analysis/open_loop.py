@@ -13,11 +13,6 @@ QUANTILES = {0.5: "latency_p50_s", 0.99: "latency_p99_s"}
 def split_loops(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the runs of closed loops, of open loops timed from when requests were due, and from when they were sent.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"target_rate_rps": [None, 100.0, 100.0], "latency_corrected": [False, True, False]})
@@ -32,19 +27,8 @@ def split_loops(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.Data
 def find_closed_capacity(closed: pd.DataFrame, level: float = 0.95) -> Estimate:
     """Return the mean throughput of a closed loop at its most connections, in requests/s.
 
-    The level is not chosen by its throughput, so the mean is not biased upwards.
-
-    Parameters
-    ----------
-    closed : pandas.DataFrame
-        Runs of a closed loop.
-    level : float
-        Confidence level, 0 to 1.
-
-    Raises
-    ------
-    NotMeasuredError
-        When no run of a closed loop has connections and throughput.
+    The level is not chosen by its throughput, so the mean is not biased upwards.  Raises NotMeasuredError when no run
+    has connections and throughput.
 
     Examples
     --------
@@ -61,19 +45,8 @@ def find_closed_capacity(closed: pd.DataFrame, level: float = 0.95) -> Estimate:
 def summarise_rates(runs: pd.DataFrame, load: str = "target_rate_rps", level: float = 0.95) -> pd.DataFrame:
     """Return throughput and percentiles at each load: means over the repeats, with the interval of the 99th percentile.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of one loop, with the columns that `add_quantiles` adds.
-    load : str
-        Column of the load.
-    level : float
-        Confidence level, 0 to 1.
-
-    Raises
-    ------
-    NotMeasuredError
-        When no run has the load, a throughput and the percentiles.
+    `runs` are of one loop, with the columns that `add_quantiles` adds.  Raises NotMeasuredError when no run has the
+    load, a throughput and the percentiles.
 
     Examples
     --------
@@ -97,28 +70,15 @@ def summarise_rates(runs: pd.DataFrame, load: str = "target_rate_rps", level: fl
 def summarise_overload(runs: pd.DataFrame, capacity: Estimate, unloaded_s: float, level: float = 0.95) -> pd.DataFrame:
     """Compare percentiles at rates above the capacity with those that the length of the run predicts.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of an open loop that counts response times from when requests were due, with the columns that
-        `add_quantiles` adds.
-    capacity : Estimate
-        In requests/s; its interval gives that of the predictions.
-    unloaded_s : float
-        Response time without waiting, in s.
-    level : float
-        Confidence level of the measured means, 0 to 1.
+    - `runs`: of an open loop that counts response times from when requests were due, with the columns that
+      `add_quantiles` adds.
+    - `capacity`: in requests/s; its interval gives that of the predictions.
+    - `unloaded_s`: response time without waiting, in s.
+    - `level`: confidence level of the measured means.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each rate above the interval of the capacity and each quantile: ``target_rate_rps quantile
-        measured_s from_s to_s predicted_s predicted_from_s predicted_to_s``.
-
-    Raises
-    ------
-    NotMeasuredError
-        When no rate is above the capacity.
+    The table has a row for each rate above the interval of the capacity and each quantile: ``target_rate_rps quantile
+    measured_s from_s to_s predicted_s predicted_from_s predicted_to_s``.  Raises NotMeasuredError when no rate is
+    above the capacity.
 
     Examples
     --------

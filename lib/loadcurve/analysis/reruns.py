@@ -21,12 +21,7 @@ def numbers_in(names: pd.Series, name: str) -> pd.Series:
 def undisturbed(runs: pd.DataFrame, most_ratio: float = BUSY_RATIO) -> pd.DataFrame:
     """Return the runs with responses in which other processes took at most a share of the processors.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``.
-    most_ratio : float
-        Highest ``cpu_other_ratio``, 0 to 1, by default that of the audit; a run in which it is not known is kept.
+    A run in which the share, ``cpu_other_ratio``, is not known is kept; by default `most_ratio` is that of the audit.
 
     Examples
     --------
@@ -41,15 +36,7 @@ def undisturbed(runs: pd.DataFrame, most_ratio: float = BUSY_RATIO) -> pd.DataFr
 def count_disturbed(runs: pd.DataFrame) -> dict[str, float]:
     """Return how many runs there are, in how many other processes used the processors, and the largest share of these.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``; a run with several generators counts once.
-
-    Returns
-    -------
-    dict of str to float
-        ``all_runs``, ``disturbed`` (above `BUSY_RATIO`, as the audit counts them) and ``disturbed_ratio``.
+    A run with several generators counts once, and one above `BUSY_RATIO` is disturbed, as for the audit.
 
     Examples
     --------

@@ -21,28 +21,15 @@ _USED_BPS = 1e4
 def summarise_timeline(tables: Mapping[str, pd.DataFrame], run: str = "") -> pd.DataFrame:
     """Return the samples of all monitors on one clock, for `loadcurve.plots.plot_timeline`.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        Declared tables of one run, or of several runs of a study: ``runs``, and as far as they were recorded
-        ``requests``, ``network``, ``cpu``, ``tcp`` and ``sockets``.
-    run : str
-        Name of the run to show; empty for all.
+    The tables are those of one run, or of several runs of a study: ``runs``, and as far as they were recorded
+    ``requests``, ``network``, ``cpu``, ``tcp`` and ``sockets``.  ``run`` names the only run to show.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``panel`` (label with its unit), ``series`` (host, interface, state or mode), ``x`` in s since the load of the
-        first run began, and ``value`` in SI units.  A NaN lies between two runs, so that no line joins them.
-        Throughput is counted per second where each request was recorded; else it is the mean of each run.  Of several
-        runs with few samples each, every series has one level in each run: its mean, or the largest number of sockets.
+    The columns are ``panel`` (label with its unit), ``series`` (host, interface, state or mode), ``x`` in s since the
+    load of the first run began, and ``value`` in SI units.  A NaN lies between two runs, so that no line joins them.
+    Throughput is counted per second where each request was recorded; else it is the mean of each run.  Of several
+    runs with few samples each, every series has one level in each run: its mean, or the largest number of sockets.
 
-    Raises
-    ------
-    NotMeasuredError
-        When no table has a time.
-    ValueRuleError
-        When no run has that name.
+    Raises NotMeasuredError when no run has the time of its start.
 
     Examples
     --------

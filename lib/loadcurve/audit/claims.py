@@ -196,10 +196,7 @@ _WEAKEST_FIRST = (CONTRADICTED, NOT_TESTED, DIRECTION, AGREES, EXPLAINED)
 
 
 def judge_experiments(
-    stated: pd.DataFrame,
-    verdicts: Mapping[str, str] | pd.Series,
-    quantities: Mapping[str, Any],
-    where: str = "{study}",
+    stated: pd.DataFrame, verdicts: Mapping[str, str] | pd.Series, quantities: Mapping[str, Any], where: str = "{study}"
 ) -> pd.DataFrame:
     """Judge all experiments of a report twice: by the verdicts on its claims, and by the recorded rerun.
 

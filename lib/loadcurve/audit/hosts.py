@@ -88,7 +88,9 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     [1]
     """
     seen = most_established(connections, runs)
-    return _points(runs)[["study", "run_id", "variant", "connections"]].merge(seen, on=["study", "run_id"])
+    check_points(runs[runs["generator"].isin([0, pd.NA])] if "generator" in runs else runs, ["variant", "connections"])
+    finished = runs[runs["status"] == "finished"].drop_duplicates(["study", "run_id"])
+    return finished[["study", "run_id", "variant", "connections"]].merge(seen, on=["study", "run_id"])
 
 
 def most_established(
@@ -187,12 +189,6 @@ def ports_in(urls: pd.Series) -> pd.Series:
     """Return the port of each URL of HTTP, that of its scheme if it names none."""
     parts = urls.astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
     return parts["port"].fillna(parts["scheme"].map({"http": "80", "https": "443"}))
-
-
-def _points(runs: pd.DataFrame) -> pd.DataFrame:
-    check_points(runs[runs["generator"].isin([0, pd.NA])] if "generator" in runs else runs, ["variant", "connections"])
-    finished = runs[runs["status"] == "finished"].drop_duplicates(["study", "run_id"])
-    return finished[["study", "run_id", "variant", "connections", "duration_s", "server_cpu", "generator_cpu"]]
 
 
 # Standard streams, epoll and its like: a process has a few descriptors beside its connections.

@@ -86,11 +86,5 @@ def audit(data: Tables | Parsed | pd.DataFrame | str | Path, settings: AuditSett
     levels = runs_by_level(of_runs) if (findings["severity"] == "error").any() else pd.DataFrame()
     if len(levels):
         levels = levels.assign(up_to=[shown_level(row) for _, row in levels.iterrows()])
-    return Findings.of(
-        findings,
-        count_runs(checked["runs"]),
-        chosen.differences(rules),
-        parsed.warnings,
-        parsed.origins,
-        beyond_capacity(findings, levels),
-    )
+    number, beyond = count_runs(checked["runs"]), beyond_capacity(findings, levels)
+    return Findings.of(findings, number, chosen.differences(rules), parsed.warnings, parsed.origins, beyond)

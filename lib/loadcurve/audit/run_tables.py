@@ -63,6 +63,11 @@ def key_of(frame: pd.DataFrame) -> pd.Series:
     return (study + "/" + frame["run_id"].fillna("")).astype(object)
 
 
+def report_key_of(frame: pd.DataFrame) -> pd.Series:
+    """Return a text for each row that identifies its run, and of several load generators its own."""
+    return key_of(frame) + frame["generator"].astype("string").radd("#").fillna("").astype(object)
+
+
 def count_runs(frame: pd.DataFrame) -> int:
     """Return of how many runs a table has rows; a row without a run is one of its own."""
     named = frame["run_id"].notna()
@@ -74,6 +79,14 @@ def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     keys = key_of(runs)
     first = ~keys.duplicated()
     yield from zip(keys[first], runs[first].itertuples(index=False), strict=True)
+
+
+def rows_by_key(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the rows of a table as named tuples, by their column ``key``."""
+    found: dict[str, list[Any]] = {}
+    for row in frame.itertuples(index=False):
+        found.setdefault(str(row.key), []).append(row)
+    return found
 
 
 def once(function: Callable[[Tables], T]) -> Callable[[Tables], T]:

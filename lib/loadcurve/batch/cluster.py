@@ -8,7 +8,7 @@ and the data under the same paths.
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from distributed import Future
 
 from loadcurve.batch import execution
-from loadcurve.batch.execution import LOOK_S, Finished
+from loadcurve.batch.execution import LOOK_S, Finished, OpenFolder
 from loadcurve.batch.grid import Job
 from loadcurve.files.atomic import temporary_folder
 from loadcurve.runtime.cluster import check_library, connected, library
@@ -27,10 +27,7 @@ Files = dict[str, bytes]
 
 
 def run_on_cluster(
-    jobs: Sequence[Job],
-    places: Mapping[str, Callable[[], contextlib.AbstractContextManager[Path]]],
-    at_once: int,
-    scheduler: str,
+    jobs: Sequence[Job], places: Mapping[str, OpenFolder], at_once: int, scheduler: str
 ) -> Iterator[Finished]:
     """Yield each job when it has finished; where the caller stops, the kernels of all workers are ended."""
     with connected(scheduler, min(at_once, len(jobs))) as client:
@@ -56,9 +53,7 @@ def run_on_cluster(
                     client.run(_end, batch, wait=True)
 
 
-def _received(
-    task: "Future[Any]", place: Callable[[], contextlib.AbstractContextManager[Path]]
-) -> tuple[float, Exception | None]:
+def _received(task: "Future[Any]", place: OpenFolder) -> tuple[float, Exception | None]:
     """Write the files of a job to its place; return how many seconds it took, and why it failed."""
     seconds = 0.0
     try:

@@ -54,18 +54,13 @@ class Kernels:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._started: set[Any] = set()  # subprocess.Popen
-        self._ended = False
-
-    @property
-    def ended(self) -> bool:
-        """Whether the kernels have been ended."""
-        return self._ended
+        self.ended = False  # Whether the kernels have been ended
 
     def add(self, kernel: Any) -> None:
         """Add a kernel; it is ended at once if the others have been ended."""
         with self._lock:
             self._started.add(kernel)
-            if self._ended:
+            if self.ended:
                 _kill(kernel)
 
     def remove(self, kernel: Any) -> None:
@@ -76,7 +71,7 @@ class Kernels:
     def end(self) -> None:
         """End all kernels, and each that is added later."""
         with self._lock:
-            self._ended = True
+            self.ended = True
             for kernel in self._started:
                 _kill(kernel)
 
@@ -170,6 +165,9 @@ def _last_cell(draft: Path) -> str:
 
 Finished = tuple[Job, float, Exception | None]
 """A job, how many seconds it took, and why it failed."""
+
+OpenFolder = Callable[[], contextlib.AbstractContextManager[Path]]
+"""Opens the folder in which the files of a job are written."""
 
 LOOK_S = 0.05
 """Time between two looks at what has finished; a notebook takes seconds."""

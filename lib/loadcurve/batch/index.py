@@ -191,5 +191,4 @@ def _one_type(values: pd.Series) -> pd.Series:
     for kind, dtype in ((bool, "boolean"), (int, "Int64"), ((int, float), "Float64")):
         if len(known) and all(isinstance(one, kind) and isinstance(one, bool) == (kind is bool) for one in known):
             return values.astype(dtype)
-    texts = known.map(lambda value: value if isinstance(value, str) else json.dumps(value, default=str))
-    return texts.reindex(values.index).astype("string")
+    return known.map(_text).reindex(values.index).astype("string")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.batch import execution, grid
-from loadcurve.batch.execution import Finished, Outcome, outcome_of, run_here
+from loadcurve.batch.execution import Finished, OpenFolder, Outcome, outcome_of, run_here
 from loadcurve.batch.grid import Job
 from loadcurve.errors import LoadcurveError, named_as
 from loadcurve.files import paths
@@ -284,7 +284,6 @@ def mirrored(url: str, outputs: Iterable[str]) -> Iterator[Mirror]:
 
 
 Report = Callable[[str], object]
-Place = Callable[[], contextlib.AbstractContextManager[Path]]
 
 
 def run_batch(
@@ -384,7 +383,7 @@ def _output(folder: Path, job: Job) -> Path:
     return folder / f"{job.name}.ipynb"
 
 
-def _run(pending: Sequence[Job], places: Mapping[str, Place], at_once: int, scheduler: str) -> Iterator[Finished]:
+def _run(pending: Sequence[Job], places: Mapping[str, OpenFolder], at_once: int, scheduler: str) -> Iterator[Finished]:
     """Yield each job when it has finished; `places` are contexts with the folder in which its files are written."""
     if scheduler and pending:
         from loadcurve.batch.cluster import run_on_cluster

@@ -97,7 +97,3 @@ def _end(message: str) -> None:
     with contextlib.suppress(OSError):
         typer.echo(message, err=True, nl=bool(message))
     raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -19,8 +19,7 @@ from loadcurve.cli.options import (
     given_factors,
     note,
     number,
-    print_origins,
-)  # fmt: skip
+)
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files import paths
 from loadcurve.files.paths import is_url
@@ -149,8 +148,9 @@ def _print_notes(reading: "Reading", path: str) -> None:
     if lines or reading.parsed.origins:
         with hidden():
             for line in lines:
-                typer.echo(printable(line), err=True)
-            print_origins(printable(path), reading.parsed.origins)
+                note(printable(line))
+            for origin in reading.parsed.origins:
+                note(f"{printable(path)}: fact that no report prints: {origin}")
 
 
 def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:

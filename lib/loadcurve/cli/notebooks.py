@@ -40,9 +40,8 @@ def notebook(
     given = {"folder": folder if is_study else os.path.relpath(found, target.absolute().parent.resolve())}
     if objective:
         parse_objectives([objective])
-        given["objective"] = re.sub(
-            r"\s*[<=≤]+\s*", " < ", objective
-        )  # papermill finds no parameter in a line with two =
+        # papermill finds no parameter in a line with two =
+        given["objective"] = re.sub(r"\s*[<=≤]+\s*", " < ", objective)
     text = source.read_text("utf-8")
     content = json.loads(text)
     (cell,) = (cell for cell in content["cells"] if "parameters" in cell["metadata"].get("tags", ()))

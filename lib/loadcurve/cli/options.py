@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,12 +83,6 @@ def terminal_width() -> int:
 def prints_blocks() -> bool:
     """Return whether standard output takes the signs of a drawing in text."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
-
-
-def print_origins(path: str, origins: Iterable[str]) -> None:
-    """Print the facts that no report prints on standard error, each with its origin."""
-    for origin in origins:
-        typer.echo(f"{path}: fact that no report prints: {origin}", err=True)
 
 
 def with_code_2(command: Callable[..., None]) -> Callable[..., None]:

@@ -175,9 +175,7 @@ def _switched(hint: Any, value: Any) -> Any:
     return {key: _switched(hints.get(key), each) for key, each in value.items()}
 
 
-@cache
-def _hints(holder: type) -> dict[str, Any]:
-    return get_type_hints(holder)
+_hints = cache(get_type_hints)
 
 
 def _is_mapping(hint: Any) -> bool:

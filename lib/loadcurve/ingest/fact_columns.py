@@ -3,13 +3,14 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import Matched
 from loadcurve.tables.schemas import SCHEMAS
 
@@ -86,8 +87,7 @@ def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
         first = by_column.setdefault(fact.column, {}).setdefault(fact.run_id, fact)
         if not _equal(first.value, fact.value):
             differing.append((fact, first.value, first.origin))
-    runs = matched.tables["runs"]
-    frame = pd.DataFrame(list(runs)) if isinstance(runs, Sequence) else runs
+    frame = Tables(matched.tables)["runs"]
     levels: list[pd.DataFrame] = []
     for column, known in by_column.items():
         values = frame["run_id"].map({run: fact.value for run, fact in known.items()})
@@ -118,8 +118,7 @@ def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
 
 def add_starts(matched: Matched) -> None:
     """Add the start of runs whose reports print none, as the times of their files show it."""
-    runs = matched.tables["runs"]
-    frame = pd.DataFrame(list(runs)) if isinstance(runs, Sequence) else runs
+    frame = Tables(matched.tables)["runs"]
     found = pd.to_datetime(frame["run_id"].map(matched.started), unit="s", utc=True).dt.as_unit("us")
     known = pd.to_datetime(frame["started_at"], utc=True) if "started_at" in frame else found
     matched.tables["runs"] = frame.assign(started_at=known.fillna(found))
@@ -162,9 +161,8 @@ def broken_rule(column: str, value: str) -> str:
             return "" if 0 <= _number(value) <= 1 else "a ratio from 0 to 1"
         return "" if 0 <= _number(value) < np.inf else "a number from 0"
     if kind.startswith("datetime"):
-        return (
-            "" if pd.notna(pd.to_datetime(value, errors="coerce", utc=True)) else "a time such as 2026-11-22T21:38:15Z"
-        )
+        time = pd.to_datetime(value, errors="coerce", utc=True)
+        return "" if pd.notna(time) else "a time such as 2026-11-22T21:38:15Z"
     if kind == "boolean":
         return "" if value.lower() in ("true", "false", "yes", "no") else "yes or no"
     return ""

@@ -100,9 +100,8 @@ def is_complete(folder: Path) -> bool:
 
 def read_run_folder(folder: Path) -> Ingested:
     """Read one run of a study's folder, as `read_runs` reads each of them."""
-    parts, folder = Parts(), opened(Path(original(str(folder))))  # the copy is not on every machine of a cluster
-    _read_one(folder, read_study(folder.parent), parts)
-    return _ingested(parts, folder.parent)
+    folder = opened(Path(original(str(folder))))  # the copy is not on every machine of a cluster
+    return _ingested(_parts_of(read_study(folder.parent), folder), folder.parent)
 
 
 def read_reports(folder: Path, run: Run | None = None) -> Ingested:
@@ -114,15 +113,11 @@ def read_reports(folder: Path, run: Run | None = None) -> Ingested:
 
 
 def _parts_of(study: Study, folder: Path) -> Parts:
+    """Return what the folder of one run holds."""
     parts = Parts()
-    _read_one(folder, study, parts)
-    return parts
-
-
-def _read_one(folder: Path, study: Study, parts: Parts) -> None:
     if not (folder / "run.json").exists():
         _read_unrecorded(folder, study, parts)
-        return
+        return parts
     run = _read_run(folder, study)
     parts.sources["runs"].add(folder / "run.json")
     if run.status == "finished":
@@ -131,7 +126,7 @@ def _read_one(folder: Path, study: Study, parts: Parts) -> None:
             parts.edits[edit].append(run.run_id)
         read_finished(run, folder, parts)
         check_files(run, folder)
-        return
+        return parts
     for name in sorted(run.files):
         check_fingerprint(run, folder / name)
     row = {
@@ -142,6 +137,7 @@ def _read_one(folder: Path, study: Study, parts: Parts) -> None:
     }
     parts.frames["runs"].append(of_run(pd.DataFrame([row]), run))
     parts.warnings.append(f"{shown(folder)}: {run.status}: {run.reason or 'a launch is at work on it, or was killed'}")
+    return parts
 
 
 def _ingested(parts: Parts, folder: Path, names: Iterable[str] = RAW) -> Ingested:

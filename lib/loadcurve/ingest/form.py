@@ -14,7 +14,7 @@ Three rules hold for all tools and forms:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -175,8 +175,8 @@ def without_times_of_no_response(parsed: Parsed) -> tuple[Parsed, list[str]]:
     >>> parsed.tables.rows("runs"), len(warnings)
     ([{'generator': 0, 'requests': 0}], 1)
     """
-    silent = {row.get("generator", 0) for row in _rows(parsed, "runs") if row.get("requests") == 0}
-    tables = {name: _rows(parsed, name) for name in _OF_RESPONSES & parsed.tables.keys()} if silent else {}
+    silent = {row.get("generator", 0) for row in parsed.tables.records("runs") if row.get("requests") == 0}
+    tables = {name: parsed.tables.records(name) for name in _OF_RESPONSES & parsed.tables.keys()} if silent else {}
     timed = {row.get("generator", 0) for rows in tables.values() for row in rows if _is_timed(row)} & silent
     if not timed:
         return parsed, []
@@ -213,13 +213,6 @@ def contradictions(parsed: Parsed) -> list[str]:
     return [*_of_runs(parsed), *_of_quantiles(parsed), *_of_rates(parsed)]
 
 
-def _rows(parsed: Parsed, name: str) -> list[dict[str, Any]]:
-    if name not in parsed.tables:
-        return []
-    rows = parsed.tables.rows(name)
-    return list(rows) if isinstance(rows, Sequence) else rows.to_dict("records")
-
-
 def _time(row: dict[str, Any], column: str) -> float:
     value = row.get(column, math.nan)
     return value if isinstance(value, (float, int)) else math.nan
@@ -238,7 +231,7 @@ def _sentence(row: dict[str, Any], what: str, less: float, limit: str, more: flo
 
 def _of_runs(parsed: Parsed) -> Iterator[str]:
     for table, prefix in _PREFIXES.items():
-        for row in _rows(parsed, table):
+        for row in parsed.tables.records(table):
             times = {name: _time(row, f"{prefix}{name}_s") for name in _NAMES}
             if row.get("latency_origin", "measured") != "measured":
                 times["mean"] = math.nan  # of another origin than the minimum and the maximum
@@ -257,7 +250,7 @@ def _of_rates(parsed: Parsed) -> Iterator[str]:
     """Rates that are not requests over duration; the parsers of most tools check that more closely."""
     if any(_RATE.search(warning) for warning in parsed.warnings):
         return
-    for row in _rows(parsed, "runs"):
+    for row in parsed.tables.records("runs"):
         requests, duration, rate = (_time(row, name) for name in ("requests", "duration_s", "throughput_rps"))
         if duration >= _LEAST_S and abs(rate * duration - requests) > _RATE_SLACK * requests + 2:
             shown = f"{format_quantity(rate, 'rps')} over {format_quantity(duration, 's')}"
@@ -272,10 +265,10 @@ def _highest_quantile(row: dict[str, Any]) -> float:
 
 
 def _of_quantiles(parsed: Parsed) -> Iterator[str]:
-    most = {row.get("generator", 0): _highest_quantile(row) for row in _rows(parsed, "runs")}
+    most = {row.get("generator", 0): _highest_quantile(row) for row in parsed.tables.records("runs")}
     before: dict[tuple[Any, ...], tuple[float, float]] = {}
     warned: set[tuple[Any, ...]] = set()
-    for row in sorted(_rows(parsed, "latency"), key=lambda row: _time(row, "quantile")):
+    for row in sorted(parsed.tables.records("latency"), key=lambda row: _time(row, "quantile")):
         key = (row.get("generator", 0), row.get("corrected"))
         quantile, latency = _time(row, "quantile"), _time(row, "latency_s")
         if math.isnan(latency) or key in warned:

@@ -70,18 +70,10 @@ Levels = dict[str, str]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Meaning of what varies between the names of the runs.
+    """Meaning of what varies between the names of the runs."""
 
-    Attributes
-    ----------
-    columns : dict of str to dict of str to str
-        Column of ``runs``, or a factor -> run -> value.
-    notes : tuple of str
-        What was decided, each with the option that changes it.
-    """
-
-    columns: dict[str, Levels]
-    notes: tuple[str, ...]
+    columns: dict[str, Levels]  # Column of ``runs``, or a factor -> run -> value
+    notes: tuple[str, ...]  # What was decided, each with the option that changes it
 
 
 def group_runs(names: Mapping[str, Sequence[str]], known: Mapping[str, Facts]) -> Grouping:
@@ -204,7 +196,8 @@ class _Grouper:
             (_number(self.known[run].get("throughput_rps")) or 0) > _OVER_RATE * (rate or 0)
             for run, rate in named.items()
         )
-        if above or any(value is not None and not _agree(named[run], value) for run, value in printed.items()):
+        # wrk opens as many connections as its threads share equally.
+        if above or any(value is not None and not _is_near(named[run], value, 0.1) for run, value in printed.items()):
             if len({levels.get(run) for run in self.runs}) > 1 and not self._is_known(slot := _Slot(levels, column)):
                 self._add_factor(slot, f"{column.split('_')[0]}_in_name")
             return
@@ -396,12 +389,8 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and value == value else None
 
 
-def _agree(named: float | None, printed: float) -> bool:
-    """Whether a number in a name is the printed one; wrk opens as many connections as its threads share equally."""
-    return _is_near(named, printed, 0.1)
-
-
 def _is_near(named: float | None, printed: float | None, within: float) -> bool:
+    """Whether a number in a name is the printed one."""
     return named is not None and printed is not None and abs(named - printed) <= within * named
 
 

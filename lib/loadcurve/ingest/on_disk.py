@@ -22,7 +22,6 @@ from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from loadcurve.ingest.merge import Table

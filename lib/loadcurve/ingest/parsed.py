@@ -51,6 +51,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         """Return a table as the parser gave it: rows, or a DataFrame."""
         return self._tables[name]
 
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table as dictionaries; none where there is no such table."""
+        if name not in self:
+            return []
+        rows = self.rows(name)
+        return list(rows) if isinstance(rows, Sequence) else self[name].to_dict("records")
+
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
         return len(self._tables[name])

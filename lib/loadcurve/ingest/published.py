@@ -216,9 +216,8 @@ def read_experiments(source: str) -> pd.DataFrame:
             raise ParseError(line, expected, got, where)
     repeated = stated["experiment"].duplicated()
     if repeated.any():
-        raise ParseError(
-            int(repeated.idxmax()) + 2, "an experiment once", stated["experiment"][repeated.idxmax()], where
-        )
+        at = int(repeated.idxmax())
+        raise ParseError(at + 2, "an experiment once", stated["experiment"][at], where)
     return stated
 
 

@@ -24,7 +24,7 @@ from loadcurve.ingest.fact_columns import Factors, GivenFactors
 from loadcurve.ingest.files import describe_links, list_files
 from loadcurve.ingest.grouping import GROUPED, group_runs
 from loadcurve.ingest.merge import join
-from loadcurve.ingest.parsed import Parsed, Rows, Tables
+from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, Note, Placement, RawFile
 from loadcurve.ingest.run_facts import RunNames, name_runs, stem, words
 from loadcurve.ingest.run_labels import labelled, labelled_runs, name_hosts
@@ -34,8 +34,6 @@ from loadcurve.study.study import ONLY_VARIANT
 from loadcurve.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from loadcurve.ingest.fact_columns import Fact
     from loadcurve.ingest.merge import Table
     from loadcurve.ingest.run_times import Window
@@ -43,11 +41,12 @@ if TYPE_CHECKING:
 
 def name_reports(files: Iterable[RawFile]) -> dict[PurePosixPath, tuple[str, ...]]:
     """Return the names of the runs in each file that holds reports of load generators."""
-    return name_runs({file.path: n for file in files if (n := len(_own_rows(file, "runs")))})
+    reports = [file for file in files if "runs" in file.tables]
+    return name_runs({file.path: count for file in reports if (count := file.tables.count("runs"))})
 
 
 def match_runs(
-    files: Iterable[RawFile], folder_name: str, matched: Matched, started: Mapping[str, float] | None = None
+    files: Iterable[RawFile], folder_name: str, matched: Matched, started: Mapping[str, float]
 ) -> list[Placement]:
     """Return the runs of each file of a folder, with which its rows can be labelled (`loadcurve.ingest.run_labels`).
 
@@ -72,12 +71,8 @@ def match_runs(
     if others:
         from loadcurve.ingest.run_times import place_by_times  # with pandas, which reports do not need
 
-        placements += place_by_times(others, owners, list(_windows(reports, named, started or {})), matched)
+        placements += place_by_times(others, owners, list(_windows(reports, named, started)), matched)
     return placements
-
-
-def _own_rows(file: RawFile, name: str) -> "pd.DataFrame | Rows":
-    return file.tables.rows(name) if name in file.tables else ()
 
 
 def _owners(others: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...]]) -> dict[PurePosixPath, str | None]:
@@ -87,8 +82,9 @@ def _owners(others: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...
     keys: dict[PurePosixPath | None, dict[str, tuple[str, ...]]] = {}
     for path, names in named.items():
         if len(names) == 1:
+            is_alone = in_folder[path.parent] == 1 and path.parent.name  # its folder names the run
             for place in (path.parent, None):
-                keys.setdefault(place, {})[names[0]] = _key(path, in_folder)
+                keys.setdefault(place, {})[names[0]] = words(path.parent / "report" if is_alone else path)
     runs = {place: RunNames(known) for place, known in keys.items()}
     owners: dict[PurePosixPath, str | None] = {}
     for file in others:
@@ -102,12 +98,6 @@ def _owners(others: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...
     return owners
 
 
-def _key(path: PurePosixPath, in_folder: Counter[PurePosixPath]) -> tuple[str, ...]:
-    """Words that name the run of a report: of its folder if it is alone there."""
-    alone = in_folder[path.parent] == 1 and path.parent.name
-    return words(path.parent / "report") if alone else words(path)
-
-
 def _windows(
     reports: Iterable[RawFile], named: Mapping[PurePosixPath, tuple[str, ...]], started: Mapping[str, float]
 ) -> "Iterable[Window]":
@@ -115,8 +105,7 @@ def _windows(
     from loadcurve.ingest.run_times import Window, seconds
 
     for file in reports:
-        runs = _own_rows(file, "runs")
-        records = runs if isinstance(runs, Sequence) else runs.to_dict("records")
+        records = file.tables.records("runs")
         for name, run in zip(named[file.path], records, strict=True):
             ended = file.modified if len(records) == 1 else float("nan")
             at = seconds(run.get("started_at"))
@@ -140,7 +129,7 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
     kept = list(_without_dashboards(kept, lines))
     reports: dict[tuple[Any, ...], list[RawFile]] = {}
     for file in kept:
-        if runs := _rows(file):
+        if runs := file.tables.records("runs"):
             key = file.path.parent, stem(file.path.name), runs[0].get("tool")
             reports.setdefault(key, []).extend([file] * (len(runs) == 1))
     for group in reports.values():
@@ -157,9 +146,9 @@ def join_same_runs(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]:
 
 def _without_dashboards(files: Sequence[RawFile], lines: list[str]) -> Iterator[RawFile]:
     """Yield the files but the statistics of a dashboard of JMeter whose samples lie beside the dashboard or in it."""
-    samples = [file for file in files if "requests" in file.tables and len(_rows(file)) == 1]
+    samples = [file for file in files if "requests" in file.tables and len(file.tables.records("runs")) == 1]
     for file in files:
-        is_dashboard = file.path.name == _STATISTICS and len(_rows(file)) == 1
+        is_dashboard = file.path.name == _STATISTICS and len(file.tables.records("runs")) == 1
         places = (file.path.parent, file.path.parent.parent) if is_dashboard else ()
         own = next((one for one in samples if one.path.parent in places and _join(one, file)), None)
         if own is None:
@@ -183,21 +172,21 @@ def _without_copies(files: Iterable[RawFile]) -> tuple[list[RawFile], list[str]]
 
 
 def _numbers(file: RawFile) -> str:
-    return repr([{**row, "source": None} for row in _rows(file)])
+    return repr([{**row, "source": None} for row in file.tables.records("runs")])
 
 
 def _join(one: RawFile, other: RawFile) -> tuple[RawFile, RawFile] | None:
     """Return the report of both, and the file that is no report any more; None if they are different runs."""
     if "histogram" in one.tables and "histogram" not in other.tables:
         one, other = other, one
-    if _rows(one)[0].get("tool") == "wrk" and "histogram" in other.tables and "histogram" not in one.tables:
+    first, second = one.tables.records("runs")[0], other.tables.records("runs")[0]
+    if first.get("tool") == "wrk" and "histogram" in other.tables and "histogram" not in one.tables:
         from loadcurve.ingest.load.wrk_json import join_reporter  # with pandas, which most folders do not need
 
         text, report = join_reporter(Parsed("wrk", one.tables), Parsed("wrk", other.tables))
         if "runs" in report.tables or not len(report.tables):
             return None
         return RawFile(one.path, one.source, Tables({**text.tables, **report.tables}), one.modified), other
-    first, second = _rows(one)[0], _rows(other)[0]
     if not all(_alike(first.get(name), second.get(name)) for name in ("requests", "throughput_rps", "duration_s")):
         return None
     return (one, other) if _count_known(one) >= _count_known(other) else (other, one)
@@ -211,17 +200,8 @@ def _alike(a: object, b: object) -> bool:
 
 def _count_known(file: RawFile) -> int:
     """How many numbers and texts a report has."""
-    cells = (value for name in file.tables for row in _records(file, name) for value in row.values())
+    cells = (value for name in file.tables for row in file.tables.records(name) for value in row.values())
     return sum(value is not None and value == value for value in cells)
-
-
-def _rows(file: RawFile) -> list[dict[str, Any]]:
-    return _records(file, "runs") if "runs" in file.tables else []
-
-
-def _records(file: RawFile, name: str) -> list[dict[str, Any]]:
-    rows = file.tables.rows(name)
-    return list(rows) if isinstance(rows, Sequence) else file.tables[name].to_dict("records")
 
 
 # Rows of all tables of a part: enough for the format, and few enough for several parts per process.
@@ -370,7 +350,7 @@ def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> No
         from loadcurve.ingest.run_facts import match_patterns
 
         facts += match_patterns(given.patterns, reports)
-    runs = {run["run_id"]: run for run in _runs(matched)}
+    runs = {run["run_id"]: run for run in Tables(matched.tables).records("runs")}
     if len(runs) > 1:
         found = group_runs(_names(matched, runs, given), _known(runs, facts))
         matched.origins += [GROUPED + note for note in found.notes]
@@ -417,8 +397,3 @@ def _known(runs: dict[str, dict[str, Any]], facts: "Sequence[Fact]") -> dict[str
         if (printed := known[fact.run_id].get(fact.column)) is None or printed != printed:
             known[fact.run_id][fact.column] = fact.value
     return known
-
-
-def _runs(matched: Matched) -> list[dict[str, Any]]:
-    runs = matched.tables.get("runs", ())
-    return list(runs) if isinstance(runs, Sequence) else runs.to_dict("records")

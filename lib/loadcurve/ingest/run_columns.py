@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,19 +87,14 @@ def _open_files(command: Command, machine: dict[str, Any]) -> dict[str, str]:
     """Return the limit of open files of a command; empty where it is not known."""
     if command.role not in ("generator", "server"):
         return {}
-    *_, given = [None, *_nofile(command)]  # the last one is the nearest to the command
+    options = [option for word, option in pairwise(command.argv) if word == "prlimit"]
+    given = [found[1] for option in options if (found := _NOFILE.fullmatch(option))]
     # A server may raise its own limit, as nginx does by worker_rlimit_nofile.
     inherited = machine.get("open_files_limit") if command.role == "generator" and command.host == "local" else None
-    limit = given if given is not None else inherited
+    limit = given[-1] if given else inherited  # the last one is the nearest to the command
     if limit is None:
         return {}
     return {"host": command.host, "process": command.role, "setting": "Max open files", "value": str(limit)}
-
-
-def _nofile(command: Command) -> Iterator[str]:
-    for word, option in zip(command.argv, command.argv[1:], strict=False):
-        if word == "prlimit" and (limit := _NOFILE.fullmatch(option)):
-            yield limit[1]
 
 
 _RATE = re.compile(r"tbf rate ([0-9]{1,15})\b.*")  # bytes/s, as `tc -j qdisc show` prints it
@@ -124,7 +119,8 @@ def complete(
     if "host" in columns and (name != "hosts" or "host" not in frame):
         # A heading, such as mpstat's, names the machine, which namespaces share; the study names the host.
         known["host"] = command.host
-    if name == "balancer" and (shares := run.factors.get("expected_shares")):
+    shares = run.factors.get("expected_shares")  # one for each server behind the laboratory's balancer
+    if name == "balancer" and shares:
         known["expected_share_ratio"] = _expected_shares(frame, shares)
     if name == "balancer" and "scheduler" not in frame and (scheduler := _scheduler(run)):
         known["scheduler"] = scheduler  # counters are printed without it
@@ -136,11 +132,13 @@ def complete(
             "status": failed.map({True: "failed", False: run.status}),
             "tool_version": command.version,
             "started_at": pd.Timestamp(command.started_at),
-            **_duration_asked(run),
-            **_server_units(run),
             **factors_of(run),
             **_background(run),
         }
+        if (seconds := run.factors.get("seconds", 0)) > 0:
+            known["duration_asked_s"] = float(seconds)
+        if shares:
+            known["server_units"] = len(shares)
     return of_run(frame.assign(**known), run)
 
 
@@ -195,17 +193,6 @@ def _clock_offset_s(run: Run, host: str) -> float:
 def factors_of(run: Run) -> dict[str, Any]:
     """Factors of a run that have columns in `runs`."""
     return {name: run.factors.get(name) for name in ("variant", "repeat", "server_cpu", "generator_cpu")}
-
-
-def _duration_asked(run: Run) -> dict[str, Any]:
-    seconds = run.factors.get("seconds", 0)
-    return {"duration_asked_s": float(seconds)} if seconds > 0 else {}
-
-
-def _server_units(run: Run) -> dict[str, Any]:
-    """Number of servers behind the laboratory's balancer."""
-    shares = run.factors.get("expected_shares")
-    return {"server_units": len(shares)} if shares else {}
 
 
 def _background(run: Run) -> dict[str, Any]:

@@ -256,21 +256,12 @@ def _parse(form: Form, path: Path) -> Parsed:
     _check_there(path)
     try:
         raw, _ = unpack(content(path))
+        return form.parse(clean(raw.decode("utf-8")))
     except ParseError as error:
         raise error.at(shown(path)) from None
-    try:
-        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ParseError(
-            raw[: error.start].count(b"\n") + 1,
-            "UTF-8",
-            str(error.object[error.start : error.end]),
-            shown(path),
-        ) from None
-    try:
-        return form.parse(clean(text))
-    except ParseError as error:
-        raise error.at(shown(path)) from None
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ParseError(line, "UTF-8", str(error.object[error.start : error.end]), shown(path)) from None
 
 
 def _check_sum(total: float, run: Run, folder: Path) -> None:

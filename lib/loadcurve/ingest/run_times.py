@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,6 @@ from loadcurve.errors import printable
 from loadcurve.ingest.on_disk import OnDisk, span_of, times_of
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import NOT_ATTACHED, Matched, Note, Placement, RawFile
-
-if TYPE_CHECKING:
-    pass
 
 # Tools are started and stopped by hand or by scripts, and sar prints whole seconds.
 _TOLERANCE_S = 2.0
@@ -172,9 +168,10 @@ def note_files(matched: Matched, notes: Sequence[Note]) -> None:
     how = {kind: [note.path for note in notes if note.how == kind] for kind in ("whole", "divided", "lost")}
     matched.warnings += [warning for note in notes for warning in note.warnings]
     if matched.started:
+        runs = f"{len(matched.started):,} run{'s' * (len(matched.started) > 1)}"
         matched.origins.append(
-            f"started_at of {_count(len(matched.started), 'run')}: the time at which the report was last written, "
-            "minus the duration; the times of the monitors fit"
+            f"started_at of {runs}: the time at which the report was last written, minus the duration; the times of "
+            "the monitors fit"
         )
     if how["whole"]:
         matched.origins.append(f"run of {_listed(how['whole'])}: the folder or the name of the file")
@@ -193,7 +190,3 @@ def note_files(matched: Matched, notes: Sequence[Note]) -> None:
 def _listed(paths: Sequence[PurePosixPath]) -> str:
     shown = ", ".join(printable(path.as_posix()) for path in paths[:_LISTED])
     return f"{shown} and {len(paths) - _LISTED:,} more files" if len(paths) > _LISTED else shown
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

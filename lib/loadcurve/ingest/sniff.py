@@ -305,8 +305,6 @@ def _is_instant(line: str) -> bool:
 
 def _parts(text: str, found: _Found) -> Iterator[tuple[Form, str, int]]:
     """Yield each form, its part of the text after empty lines that keep line numbers, and the line it begins at."""
-    if not found:
-        return
     starts = [0, *(_with_heading(text, start) for _, start in found[1:]), len(text)]
     for (form, signature), start, end in zip(found, starts[:-1], starts[1:], strict=True):
         part = "\n" * text.count("\n", 0, start) + text[start:end] if start or end < len(text) else text

@@ -375,9 +375,7 @@ def _distinct(warnings: list[str]) -> Iterator[str]:
     if not warnings:
         yield "  warnings: none"
         return
-    grouped: dict[str, list[str]] = {}
-    for text in warnings:
-        grouped.setdefault(_NUMBER.sub("#", text), []).append(text)
+    grouped = _grouped((text, text) for text in warnings)
     for texts in sorted(grouped.values(), key=len, reverse=True):
         others = f" (and {len(set(texts)) - 1} with other numbers)" if len(set(texts)) > 1 else ""
         yield f"  warning in {_count(len(texts))}: {texts[0]}{others}"

@@ -33,7 +33,7 @@ factors:
 
 repeats: {repeats}      # blocks; each holds every level once.  Three show scatter, five or more narrow the intervals.
 seed: 1       # of the random order
-warm_up_s: {warm_up}     # load before each run that is not measured
+warm_up_s: 2     # load before each run that is not measured
 monitors: {{sar: 1, ss_summary: 1}}   # seconds between samples
 """
 _OWN_SERVER = "server: {{url: {url}}}   # it runs already; loadcurve only sends load to it\n{allowed}"
@@ -101,7 +101,6 @@ def study_text(
         levels=levels,
         seconds=seconds,
         repeats=repeats,
-        warm_up=2,
     )
 
 
@@ -149,12 +148,10 @@ def text_for_url(
         levels = _SEARCH.format(goal=goal, factor=factor, lowest=lowest, highest=highest, last=last, most=budget_s)
     fixed = ", connections: 256" if factor == "rate_rps" else ""
     fixed += ", from_due: false" if fixed and tools[0] == "k6" else ""
-    question = f"What does {url} serve{f' with {objective}' if objective else ''}?"
-    server = _server(url)
     return _TEST.format(
         name=name,
-        question=json.dumps(question),
-        server=server,
+        question=json.dumps(f"What does {url} serve{f' with {objective}' if objective else ''}?"),
+        server=_server(url),
         tool=tools[0],
         seconds=seconds,
         fixed=fixed,

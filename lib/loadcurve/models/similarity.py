@@ -45,9 +45,8 @@ def summarise_similarity(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.Data
     measured, recorded = (
         each.dropna(subset=["throughput_rps"]).groupby(keys)["throughput_rps"] for each in (runs, reference)
     )
-    ratios = (
-        (measured.mean() / recorded.mean()).replace([np.inf, -np.inf], np.nan).dropna().rename("ratio").reset_index()
-    )
+    ratios = (measured.mean() / recorded.mean()).replace([np.inf, -np.inf], np.nan).dropna()
+    ratios = ratios.rename("ratio").reset_index()
     scatter = (recorded.max() / recorded.min()).groupby("variant").max()
     rows = []
     for variant, of_variant in ratios.groupby("variant"):
@@ -56,9 +55,8 @@ def summarise_similarity(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.Data
             continue
         spread = ratio.max() / ratio.min() if ratio.min() > 0 else np.inf
         limit = max(_MIN_LIMIT, float(scatter[variant]))
-        rows.append(
-            (variant, len(ratio), ratio.iloc[0], ratio.min(), ratio.max(), spread, limit, bool(spread <= limit))
-        )
+        same = bool(spread <= limit)
+        rows.append((variant, len(ratio), ratio.iloc[0], ratio.min(), ratio.max(), spread, limit, same))
     names = ["variant", "levels", "first_ratio", "least_ratio", "most_ratio", "spread", "limit", "same_shape"]
     return pd.DataFrame(rows, columns=names)
 

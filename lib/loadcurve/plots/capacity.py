@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, NullLocator
+from matplotlib.ticker import EngFormatter
 
 from loadcurve.analysis.cells import percentile
 from loadcurve.models import Fit
@@ -61,14 +61,8 @@ def plot_capacity(
     check_points(runs, [load])
     known = known_points(runs, objective.column, load)
     first, last = float(runs[load].min()), float(runs[load].max())
-    ax.axvspan(
-        max(capacity.lo, min(first, 1.0)),
-        min(capacity.hi, last),
-        color=COLOURS["limit"],
-        alpha=0.15,
-        linewidth=0,
-        zorder=0,
-    )
+    lo, hi = max(capacity.lo, min(first, 1.0)), min(capacity.hi, last)
+    ax.axvspan(lo, hi, color=COLOURS["limit"], alpha=0.15, linewidth=0, zorder=0)
     ax.axhline(objective.maximum, color=COLOURS["limit"], linestyle="--", zorder=1)
     for decision in _DECISIONS:
         loads = decisions.loc[decisions["decision"] == decision, load]
@@ -248,7 +242,6 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
 
 def _units_axis(ax: Axes) -> None:
     connections_axis(ax)
-    ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Units")
 
 

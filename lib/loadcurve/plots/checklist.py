@@ -50,16 +50,9 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     reports, items = list(answers["report"].unique()), list(answers["item"].unique())
     for answer, mark in _MARKS.items():
         rows = answers[answers["answer"] == answer]
-        ax.plot(
-            [reports.index(report) for report in rows["report"]],
-            [items.index(item) for item in rows["item"]],
-            color=COLOURS["limit"] if answer == "not checked" else PALETTE[0],
-            markerfacecoloralt="none",
-            linestyle="none",
-            markersize=9,
-            label=answer,
-            **mark,
-        )
+        x, y = [reports.index(report) for report in rows["report"]], [items.index(item) for item in rows["item"]]
+        color = COLOURS["limit"] if answer == "not checked" else PALETTE[0]
+        ax.plot(x, y, color=color, markerfacecoloralt="none", linestyle="none", markersize=9, label=answer, **mark)
     _label_grid(ax, reports, items)
     ax.legend(ncols=len(_MARKS), loc="upper center", bbox_to_anchor=(0.4, -0.02), fontsize="small", columnspacing=1.0)
     return ax

@@ -41,14 +41,10 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
             ax.add_patch(box)
             ax.text(x, y + 0.17, row.host, ha="center", va="center", color=color, weight="bold")
             ax.text(x, y - 0.1, row.facts, ha="center", va="center", fontsize=8.5)
+    arrow = {"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0}
     for link in links.itertuples():
         (x, y), (to_x, to_y) = place[link.source], place[link.target]
-        ax.annotate(
-            "",
-            (to_x - _WIDTH, to_y),
-            xytext=(x + _WIDTH, y),
-            arrowprops={"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
-        )
+        ax.annotate("", (to_x - _WIDTH, to_y), xytext=(x + _WIDTH, y), arrowprops=arrow)
         if link.label:
             # Rotate the label along its arrow, so that it does not overlap the boxes at both ends.
             ax.text(

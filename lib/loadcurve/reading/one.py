@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -24,9 +24,6 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading.reading import SOURCE, Reading, recording_text, refused
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ASKED = "throughput_rps"  # no tool's own CSV names a column so
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -288,8 +285,6 @@ def as_parsed(data: "str | Path | Parsed | pd.DataFrame | Mapping[str, pd.DataFr
         return read(data)
     if isinstance(data, Parsed):
         return data
-    import pandas as pd
-
     rule = "a path, what loadcurve.read returns, a table of runs, or a mapping of names to tables"
     check_type("data", data, pd.DataFrame | Mapping, rule)
     given = {"runs": data} if isinstance(data, pd.DataFrame) else data

@@ -54,57 +54,36 @@ def gate_line(comparison: Comparison, gate: Gate, undecided: Undecided = "pass")
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+CheckVerdict = Literal["pass", "warning", "fail", "skipped"]
+
+
 @dataclass(frozen=True)
 class Check:
-    """One check and its verdict.
+    """One check and its verdict."""
 
-    Attributes
-    ----------
-    group : str
-        What the check belongs to: a rule, or a comparison.
-    name : str
-        What was checked: a run, or a gate.
-    verdict : {"pass", "warning", "fail", "skipped"}
-        ``skipped`` where the check could not run.
-    message : str
-        The numbers, and what to do.
-    file : str
-        Path of the file that was checked; empty if it is not one file.
-
-    Examples
-    --------
-    >>> Check("effective-concurrency", "c64", "pass", "64.1 in flight").verdict
-    'pass'
-    """
-
-    group: str
-    name: str
-    verdict: Literal["pass", "warning", "fail", "skipped"]
-    message: str
-    file: str = ""
+    group: str  # What the check belongs to: a rule, or a comparison
+    name: str  # What was checked: a run, or a gate
+    verdict: CheckVerdict  # `skipped` where the check could not run
+    message: str  # The numbers, and what to do
+    file: str = ""  # Path of the file that was checked; empty if it is not one file
 
 
 def checks_of_findings(findings: pd.DataFrame, path: str, fail_on: str = "error") -> list[Check]:
     """Return the findings of an audit as checks; those at or above `fail_on` (``warning`` or ``error``) fail."""
+    verdicts: dict[str, CheckVerdict] = {"ok": "pass", "error": "fail", "unchecked": "skipped", "ignored": "skipped"}
+    verdicts["warning"] = "fail" if fail_on == "warning" else "warning"
     found = []
     files: dict[tuple[object, object], str] = {}
     for row in findings.to_dict("records"):
         texts = (row["evidence"], row["meaning"], row["advice"], f"Rule: loadcurve explain {row['rule']}.")
         worse = row["severity"] in ("error", "warning", "ignored")
         message = " ".join(text for text in (texts if worse else texts[:3]) if isinstance(text, str) and text)
-        failing = row["severity"] == "error" or (row["severity"] == "warning" and fail_on == "warning")
-        verdict: Literal["pass", "warning", "fail", "skipped"]
-        if row["severity"] in ("unchecked", "ignored"):
-            verdict = "skipped"
-        elif failing:
-            verdict = "fail"
-        else:
-            verdict = "pass" if row["severity"] == "ok" else "warning"
         run = row["run_id"] if isinstance(row["run_id"], str) else ""
         place = (row["run_id"], row["source"])
         if place not in files:
             files[place] = _file_of(path, run, row["source"])
-        found.append(Check(row["rule"], f"{path}/{run}" if run else path, verdict, message, files[place]))
+        name, verdict = f"{path}/{run}" if run else path, verdicts[row["severity"]]
+        found.append(Check(row["rule"], name, verdict, message, files[place]))
     return found
 
 
@@ -118,15 +97,14 @@ def _file_of(path: str, run: str, source: object) -> str:
 
 def checks_of_gates(comparison: Comparison, gates: Sequence[Gate], undecided: Undecided = "pass") -> list[Check]:
     """Return what each gate of the comparison's metric says; an undecided gate that counts as pass is a warning."""
-    found = []
-    for gate in gates:
-        if gate.metric == comparison.metric:
-            verdicts: dict[str, Literal["pass", "warning", "fail"]] = {"pass": "pass", "fail": "fail"}
-            verdicts["undecided"] = "fail" if undecided == "fail" else "warning"
-            verdict = verdicts[gate_verdict(comparison, gate)[2]]
-            line = gate_line(comparison, gate, undecided)
-            found.append(Check(f"{comparison.other} against {comparison.baseline}", str(gate), verdict, line))
-    return found
+    verdicts: dict[str, CheckVerdict] = {"pass": "pass", "fail": "fail"}
+    verdicts["undecided"] = "fail" if undecided == "fail" else "warning"
+    group = f"{comparison.other} against {comparison.baseline}"
+    return [
+        Check(group, str(gate), verdicts[gate_verdict(comparison, gate)[2]], gate_line(comparison, gate, undecided))
+        for gate in gates
+        if gate.metric == comparison.metric
+    ]
 
 
 def junit_xml(checks: Iterable[Check]) -> str:

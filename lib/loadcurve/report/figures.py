@@ -49,11 +49,6 @@ def _bottlenecks_alt(curve: Curve) -> str:
     return f"What each resource allows, beside the observed throughput. {bottlenecks_caption(curve.bottlenecks)}"
 
 
-def _number_of(runs: pd.DataFrame) -> str:
-    names = runs["run_id"].unique()
-    return f"run {names[0]}" if len(names) == 1 else f"{len(names)} runs"
-
-
 class Figures:
     """Draws the figures of each curve, as long as the page stays small.
 
@@ -100,8 +95,10 @@ class Figures:
         except ImportError:
             return []  # the first curve gives the reason
         what = ", ".join(name.partition(" [")[0] for name in timeline["panel"].unique())
+        names = runs["run_id"].unique()
+        number = f"run {names[0]}" if len(names) == 1 else f"{len(names)} runs"
         caption = (
-            f"{what} of {_number_of(runs)} on one clock. Throughput is counted each second where every request was "
+            f"{what} of {number} on one clock. Throughput is counted each second where every request was "
             "recorded, otherwise it is the mean of each run; all else are samples of the monitors, or, where runs "
             "are short, the mean of each run (the largest number of sockets)."
         )

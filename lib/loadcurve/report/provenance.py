@@ -86,29 +86,16 @@ class File:
 class Provenance:
     """Where a report comes from.
 
-    Attributes
-    ----------
-    files : tuple of File
-        In the order of paths; empty if the data were given as tables.
-    digest : str
-        SHA-256 of the lines ``SHA256  PATH`` of all files, as ``sha256sum FILES | sha256sum`` prints it; empty without
-        files, or if they were too large to hash.
-    tools : tuple of str
-        Load generators with their versions.
-    version : str
-        Of loadcurve.
-    command : str
-        Command line; empty if the report was made in Python.
-    created : datetime.datetime
-        In UTC.
+    The digest is the SHA-256 of the lines ``SHA256  PATH`` of all files, as ``sha256sum FILES | sha256sum`` prints it;
+    empty without files, or if they were too large to hash.
     """
 
-    files: tuple[File, ...]
+    files: tuple[File, ...]  # in the order of paths; empty if the data were given as tables
     digest: str
-    tools: tuple[str, ...]
-    version: str
-    command: str
-    created: datetime
+    tools: tuple[str, ...]  # load generators with their versions
+    version: str  # of loadcurve
+    command: str  # empty if the report was made in Python
+    created: datetime  # in UTC
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and values, in the order in which a report shows them."""
@@ -140,31 +127,15 @@ class Provenance:
 def provenance_of(
     analysis: Analysis, paths: str | Path | Sequence[str] = (), command: str = "", *, follow: bool = False
 ) -> Provenance:
-    """Return the provenance of an analysis.
+    """Return the provenance of an analysis of files and folders.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        As `analyse` returns it.
-    paths : str, pathlib.Path, or sequence of str
-        Files or folders that were analysed; by default the files are not listed.
-    command : str
-        Command line.
-    follow : bool
-        Whether links were read that lead out of the folders.
+    ``follow`` says whether links were read that lead out of the folders.
     """
     runs = analysis.tables["runs"]
     versions = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
     named = [paths] if isinstance(paths, str | Path) else paths
     files = tuple(file for path in dict.fromkeys(named) for file in _files(Path(path), len(named) > 1, follow))
-    return Provenance(
-        files,
-        _digest(files),
-        tuple(versions.unique()),
-        __version__,
-        command,
-        datetime.now(UTC),
-    )
+    return Provenance(files, _digest(files), tuple(versions.unique()), __version__, command, datetime.now(UTC))
 
 
 def _files(path: Path, several: bool, follow: bool) -> tuple[File, ...]:

@@ -62,18 +62,10 @@ def pdf_of(page: str) -> bytes:
 def text_report(
     analysis: Analysis, width: int = 100, *, unicode: bool = True, provenance: Provenance | None = None
 ) -> str:
-    """Return an analysis as text.
+    """Return an analysis as text, with the provenance, if given, at the end.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        As `analyse` returns it.
-    width : int
-        Columns of the terminal, >= 40, for sentences; tables are as wide as they need to be.
-    unicode : bool
-        Whether bars may use block characters; else they are made of ``#``.
-    provenance : Provenance, optional
-        Shown at the end; by default left out.
+    Sentences fill ``width`` columns, >= 40; tables are as wide as they need to be.  Without ``unicode``, bars are made
+    of ``#``.
     """
     last = [provenance.section()] if provenance else []
     blocks = [Paragraph(analysis.source, analysis.summary), *analysis.blocks(), *last]
@@ -81,22 +73,14 @@ def text_report(
 
 
 def markdown_report(analysis: Analysis, provenance: Provenance | None = None) -> str:
-    """Return an analysis as Markdown; parameters as for `text_report`."""
+    """Return an analysis as Markdown, with the provenance, if given, at the end."""
     last = [provenance.section()] if provenance else []
     title = Paragraph("loadcurve", f"{analysis.source}: {analysis.summary}")
     return to_markdown([title, *analysis.blocks(), *last], 3) + "\n"
 
 
 def html_report(analysis: Analysis, provenance: Provenance) -> str:
-    """Return an analysis as an HTML page.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        As `analyse` returns it.
-    provenance : Provenance
-        Where the report comes from; shown at its end.
-    """
+    """Return an analysis as an HTML page, with the provenance at the end."""
     heading = analysis.source or "Load test"
     figures = Figures()
     blocks = analysis.blocks(figures)
@@ -117,13 +101,7 @@ SUFFIXES = tuple(_FORMS)
 
 
 def check_suffix(path: Path) -> Path:
-    """Return a path, whose suffix must name a form of report, in a folder that must exist.
-
-    Raises
-    ------
-    LoadcurveError
-        When it does not.
-    """
+    """Return a path, whose suffix must name a form of report, in a folder that must exist."""
     if path.suffix.lower() not in _FORMS:
         raise LoadcurveError(f"output must end in {', '.join(SUFFIXES)} or be -, got {str(path)!r}")
     return check_target(path)
@@ -132,10 +110,7 @@ def check_suffix(path: Path) -> Path:
 def write_report(analysis: Analysis, path: Path, provenance: Provenance) -> None:
     """Write a report: HTML, JSON, Markdown, PDF or text, by the suffix of the path.
 
-    Raises
-    ------
-    LoadcurveError
-        When the suffix names no form, or there is no Chromium for a PDF.
+    Raises LoadcurveError when the suffix names no form, or there is no Chromium for a PDF.
     """
     content = _FORMS[check_suffix(path).suffix.lower()](analysis, provenance)
     with replacing(path) as draft:

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -72,17 +71,7 @@ class Progress:
             self._artist.join()
 
 
-@contextmanager
-def progress(total_bytes: int, total_files: int) -> Iterator[Progress]:
-    """Show progress within the context."""
-    shown = Progress(total_bytes, total_files, DELAY_S)
-    try:
-        yield shown
-    finally:
-        shown.end()
-
-
-@contextmanager
+@contextlib.contextmanager
 def hidden() -> Iterator[None]:
     """Hide the line within the context, in which the caller writes to the terminal."""
     if "tqdm" not in sys.modules:
@@ -150,8 +139,11 @@ class ManyFiles:
     @contextlib.contextmanager
     def showing_progress(self) -> Iterator[None]:
         """Show progress within the context, counting the files of each item that `each` has a result of."""
-        with progress(sum(self._bytes.values()), len(self._bytes)) as self._shown:
+        self._shown = Progress(sum(self._bytes.values()), len(self._bytes), DELAY_S)
+        try:
             yield
+        finally:
+            self._shown.end()
 
     def each(
         self,

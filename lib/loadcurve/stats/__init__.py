@@ -13,7 +13,7 @@
 | ``histogram``                 | quantiles from histogram classes; ``merged_generators`` joins generators of one run |
 | ``fairness balance``          | shares of the servers behind a balancer |
 
-Imports go one way: ``_runs _series _hypothesis_test estimate`` < ``mean histogram`` < ``merging`` < the other modules
+Imports go one way: ``_runs _hypothesis_test estimate`` < ``mean histogram`` < ``merging`` < the other modules
 of one sample or one series; ``ratio rank bootstrap`` < ``equivalence ratios multiple``.  No module knows a tool or a
 file.
 

@@ -1,4 +1,4 @@
-"""Arrays of numbers and the rules for them; NaN (missing) passes every rule."""
+"""Arrays of numbers and the rules for them; NaN (missing) passes every rule, except that for a series."""
 
 from collections.abc import Callable
 
@@ -58,6 +58,26 @@ def between_0_and_1(name: str, value: float) -> float:
     if not 0 < value < 1:
         raise ValueRuleError(name, f"0 < {name} < 1", value)
     return float(value)
+
+
+def positive(name: str, value: float) -> float:
+    """Return `value` as a finite float > 0."""
+    if not 0 < value < np.inf:
+        raise ValueRuleError(name, "> 0", value)
+    return float(value)
+
+
+def series(name: str, values: ArrayLike, least: int) -> Array:
+    """Return samples in time order as floats: one-dimensional, finite, at least `least` of them."""
+    array = floats(values)
+    if array.ndim != 1:
+        raise ValueRuleError(name, "one-dimensional", f"{array.ndim} dimensions")
+    if array.size < least:
+        raise ValueRuleError(name, f"at least {least} samples", f"{array.size}")
+    if not np.isfinite(array).all():
+        # A gap would shift what comes after it: lags and periods would no longer be those of the clock.
+        raise ValueRuleError(name, "without gaps", array[~np.isfinite(array)][0])
+    return array
 
 
 def _checked(name: str, values: ArrayLike, rule: str, broken: Callable[[Array], Mask]) -> Array:

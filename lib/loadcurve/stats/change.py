@@ -14,8 +14,7 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.stats._series import series
-from loadcurve.stats.arrays import Array, Mask
+from loadcurve.stats.arrays import Array, Mask, series
 
 MIN_SEGMENT = 5  # samples: a shorter excursion is a spike, not a level
 # Two parameters for each change, its place and its mean, each worth log n (Yao 1988); a third log n pays for the

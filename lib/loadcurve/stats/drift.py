@@ -11,8 +11,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.stats._hypothesis_test import result_row
-from loadcurve.stats._series import series
-from loadcurve.stats.arrays import between_0_and_1
+from loadcurve.stats.arrays import between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups
-from loadcurve.stats._series import positive
-from loadcurve.stats.arrays import Array, between_0_and_1
+from loadcurve.stats.arrays import Array, between_0_and_1, positive
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
 # No study repeats a run this often: longer or quieter runs are the remedy.

@@ -15,8 +15,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import series
-from loadcurve.stats.arrays import Array, between_0_and_1
+from loadcurve.stats.arrays import Array, between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

@@ -1,7 +1,5 @@
 """Several comparisons at once, with p values corrected for their number."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import scipy
@@ -124,18 +122,14 @@ def summarise_comparisons(
             rows.append((name, 0, np.nan, np.nan, np.nan, np.nan, "0 runs have a value"))
             continue
         found = find(of[name], of[baseline], within)
-        p_value = _p_value(test, of[name], of[baseline])
+        first, second, _ = two_groups(of[name], of[baseline])
+        p_value = np.nan if min(first.size, second.size) == 1 else test(first, second)
         rows.append((name, known, found.value, found.lo, found.hi, p_value, "; ".join(found.warnings)))
     table = pd.DataFrame(rows, columns=[by, "runs", "ratio", "lo", "hi", "p_value", "warnings"])
     p_holm = holm(table["p_value"])
     table.insert(6, "p_holm", p_holm)
     table.insert(7, "verdict", np.where(p_holm <= 1 - level, "different", "undecided"))
     return table
-
-
-def _p_value(test: Callable[[Array, Array], float], a: pd.Series, b: pd.Series) -> float:
-    first, second, _ = two_groups(a, b)
-    return np.nan if min(first.size, second.size) == 1 else float(test(first, second))
 
 
 def _welch(first: Array, second: Array) -> float:

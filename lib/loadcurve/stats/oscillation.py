@@ -10,8 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.stats._hypothesis_test import result_row
-from loadcurve.stats._series import positive, series
-from loadcurve.stats.arrays import between_0_and_1
+from loadcurve.stats.arrays import between_0_and_1, positive, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import autocorrelation
 

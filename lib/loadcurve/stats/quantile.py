@@ -14,8 +14,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import check_columns
-from loadcurve.stats._series import series
-from loadcurve.stats.arrays import between_0_and_1
+from loadcurve.stats.arrays import between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.histogram import at_rank, class_arrays
 

@@ -210,9 +210,8 @@ def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
     elif np.ptp([*first, *second]) == 0:
         of_munzel.append("no value: all runs have the same value")
     else:
-        munzel = scipy.stats.brunnermunzel(
-            second, first
-        )  # in this order the statistic is > 0 where A tends to be larger
+        # In this order the statistic is > 0 where A tends to be larger.
+        munzel = scipy.stats.brunnermunzel(second, first)
         if min(first.size, second.size) < _BRUNNER_MUNZEL_RUNS:
             of_munzel.append(f"fewer than {_BRUNNER_MUNZEL_RUNS} runs: p is too small too often")
     rows = [

@@ -168,9 +168,8 @@ def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
     value, method = np.exp(log_ratios.mean()), "geometric mean of the ratios of pairs"
     if log_ratios.size == 1:
         return Estimate(value, np.nan, np.nan, level, method, tuple(warnings), 1)
-    half = (
-        scipy.special.stdtrit(log_ratios.size - 1, (1 + level) / 2) * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
-    )
+    quantile = scipy.special.stdtrit(log_ratios.size - 1, (1 + level) / 2)
+    half = quantile * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
     method = f"{method}, t interval over {log_ratios.size} pairs"
     lo, hi = value * np.exp([-half, half])
     return Estimate(value, lo, hi, level, method, tuple(warnings), log_ratios.size)

@@ -16,8 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.stats._series import series
-from loadcurve.stats.arrays import Array
+from loadcurve.stats.arrays import Array, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_samples
 
@@ -68,8 +67,7 @@ def find_warm_up(values: ArrayLike) -> Estimate:
     >>> find_warm_up([10, 12, 11, 9, 10] * 4 + [20, 22, 21, 19, 20] * 16).value
     20.0
     """
-    known = series("values", values, BATCH)
-    return _cut(known, "beginning")
+    return _cut(series("values", values, BATCH), "beginning")
 
 
 def find_cool_down(values: ArrayLike) -> Estimate:
@@ -99,8 +97,7 @@ def find_cool_down(values: ArrayLike) -> Estimate:
     >>> find_cool_down([20, 22, 21, 19, 20] * 18 + [5, 4, 3, 2, 1] * 2).value
     10.0
     """
-    known = series("values", values, BATCH)
-    return _cut(known[::-1], "end")
+    return _cut(series("values", values, BATCH)[::-1], "end")
 
 
 def _cut(values: Array, where: str) -> Estimate:

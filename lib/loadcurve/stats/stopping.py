@@ -15,8 +15,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import positive, series
-from loadcurve.stats.arrays import between_0_and_1
+from loadcurve.stats.arrays import between_0_and_1, positive, series
 from loadcurve.stats.estimate import Estimate
 
 # From 10 repeats on the simulated loss of coverage stayed below 3 points of 95 % (notebook 48, its table).
@@ -71,9 +70,8 @@ def summarise_stopping(
     mean = known.mean() + total / repeats
     with np.errstate(divide="ignore", invalid="ignore"):  # one repeat has no variance, a mean of 0 no relative width
         deviation = np.sqrt(np.maximum(squares - total**2 / repeats, 0.0) / (repeats - 1))
-        half = (
-            scipy.special.stdtrit(repeats - 1, (1 + between_0_and_1("level", level)) / 2) * deviation / np.sqrt(repeats)
-        )
+        quantile = scipy.special.stdtrit(repeats - 1, (1 + between_0_and_1("level", level)) / 2)
+        half = quantile * deviation / np.sqrt(repeats)
         reached = half / np.abs(mean)
     stop = np.logical_or.accumulate((repeats >= minimum) & (reached <= ratio))
     columns = {"repeats": repeats, "mean": mean, "lo": mean - half, "hi": mean + half}

@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import positive
-from loadcurve.stats.arrays import Array, between_0_and_1
+from loadcurve.stats.arrays import Array, between_0_and_1, positive
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

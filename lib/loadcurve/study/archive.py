@@ -93,8 +93,11 @@ def _copy_plain(folder: Path, copy: Path) -> None:
                 rule = f"each run once, in {ARCHIVE} or as a folder (remove one of them)"
                 raise ParseError(0, rule, f"{entry.name} in both, with other content", shown(folder / ARCHIVE))
         elif is_run:
-            with _one_line(entry):
+            try:
                 shutil.copytree(entry, target, symlinks=True)
+            except shutil.Error as error:  # one reason for each file
+                reason = error.args[0][0][2] if error.args and error.args[0] else "an error"
+                raise ParseError(0, "files that can be copied", str(reason), shown(entry)) from None
         elif entry.name != ARCHIVE and (entry.is_symlink() or entry.is_file()):
             shutil.copy2(entry, target, follow_symlinks=False)
 
@@ -103,15 +106,6 @@ def _is_same(run: Path, other: Path) -> bool:
     names = sorted(path.name for path in run.iterdir())
     _, differing, unreadable = filecmp.cmpfiles(run, other, names, shallow=False)
     return names == sorted(path.name for path in other.iterdir()) and not differing and not unreadable
-
-
-@contextlib.contextmanager
-def _one_line(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except shutil.Error as error:  # one reason for each file
-        reason = error.args[0][0][2] if error.args and error.args[0] else "an error"
-        raise ParseError(0, "files that can be copied", str(reason), shown(folder)) from None
 
 
 def _members(archive: Path) -> Iterator[tuple[str, int, bytes]]:

@@ -140,6 +140,11 @@ class Choice(Section):
         """The key that is set, and its value; ``("", None)`` where none is."""
         return next(self._set(), ("", None))
 
+    @property
+    def kind(self) -> str:
+        """Name of the key that is set; empty where none is."""
+        return self.chosen[0]
+
     def _set(self) -> Iterator[tuple[str, Any]]:
         return ((name, value) for name in self.alternatives() if (value := getattr(self, name)) is not None)
 
@@ -193,17 +198,19 @@ def _checks_of(hint: Any) -> Iterator[Callable[[str, Any], object]]:
             yield from (partial(meta.check, whole=whole) for meta in inner[1:] if isinstance(meta, Range))
             yield from (meta.check for meta in inner[1:] if isinstance(meta, Check))
         elif typing.get_origin(part) is Literal:
-            yield partial(_check_word, words=inner)
+            yield partial(check_word, words=inner)
         elif part is bool:
-            yield _check_flag
+            yield check_flag
 
 
-def _check_word(name: str, value: Any, words: tuple[Any, ...]) -> None:
+def check_word(name: str, value: Any, words: tuple[Any, ...]) -> None:
+    """Check that a value is one of some words."""
     if value not in words:
         raise ValueRuleError(name, f"one of {', '.join(map(str, words))}", value)
 
 
-def _check_flag(name: str, value: Any) -> None:
+def check_flag(name: str, value: Any) -> None:
+    """Check that a value is True or False."""
     if not isinstance(value, bool):
         raise ValueRuleError(name, "true or false", value)
 

@@ -162,7 +162,8 @@ def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
             rule = f"of one {name} for each {point}: select one, or name the curves by it (name_curves, read_curves)"
             raise ValueRuleError("runs", rule, listed)
     if "repeat" in runs and "run_id" in runs:
-        each = runs.dropna(subset=["repeat"]).drop_duplicates([*_present(runs, ["study", "run_id"])])
+        of_run = ["study", "run_id"] if "study" in runs else ["run_id"]
+        each = runs.dropna(subset=["repeat"]).drop_duplicates(of_run)
         if (twice := each.duplicated([*keys, "repeat"], keep=False)).any():
             both = ", ".join(each.loc[twice, "run_id"].astype(str).head(2))
             point = ", ".join(keys)
@@ -172,7 +173,7 @@ def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
 
 def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the columns in which runs may differ, besides the load."""
-    found = runs[_present(runs, _ASKED)].copy()
+    found = runs[[name for name in _ASKED if name in runs]].copy()
     if "variant" not in found:
         found["variant"] = pd.NA
     if "url" in found:
@@ -197,10 +198,6 @@ def _differs(known: pd.DataFrame, keys: list[str], values: "str | pd.Series", ru
     # One text key for each row, so that missing values and values of mixed types can be grouped.
     at = pd.Series(["\x1f".join(map(_level, row)) for row in zip(*places, strict=True)] if places else "", runs.index)
     return bool(each.map(_level).where(each.notna()).groupby(at).nunique().gt(1).any())
-
-
-def _present(runs: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in runs]
 
 
 def _level(level: object) -> str:
@@ -285,18 +282,6 @@ OPEN_LOOP_TOOLS = ("vegeta", "wrk2")
 """Tools that always send at a rate: without it, their connections are no load."""
 
 
-def load_column(runs: pd.DataFrame) -> str:
-    """Column along which the load of the runs varies: the offered rate of an open loop, else the connections.
-
-    Examples
-    --------
-    >>> load_column(pd.DataFrame({"connections": [8, 8], "target_rate_rps": [100.0, 200.0]}))
-    'target_rate_rps'
-    """
-    rate = "target_rate_rps"
-    return rate if rate in runs and runs[rate].notna().any() else "connections"
-
-
 def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Runs of closed and of open loops, which have no load in common: column of the load -> its runs.
 
@@ -309,9 +294,9 @@ def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     is_open = runs["target_rate_rps"].notna() if "target_rate_rps" in runs else pd.Series(False, runs.index)
     if "tool" in runs and (unknown := runs["tool"].isin(OPEN_LOOP_TOOLS) & ~is_open).any():
         runs = runs.assign(connections=runs["connections"].mask(unknown))
-    if (load := load_column(runs)) == "connections":
-        return {load: runs}
-    parts = {"connections": runs[~is_open], load: runs[is_open]}
+    if not is_open.any():
+        return {"connections": runs}
+    parts = {"connections": runs[~is_open], "target_rate_rps": runs[is_open]}
     return {load: rows for load, rows in parts.items() if len(rows)}
 
 
@@ -414,11 +399,6 @@ class Saturation:
     busy: pd.Series  # Mean utilisation over the runs of a load, by resource and load
     throughput: pd.Series  # Mean throughput by load
     flat_from: float  # Load from which throughput rises no further; NaN if it still rises at the highest load
-
-    @property
-    def flat(self) -> pd.Series:
-        """Throughput of the loads of the plateau; empty without one."""
-        return self.throughput[self.throughput.index >= self.flat_from]
 
     def course(self, rate: Callable[[float], str]) -> str:
         """Return how throughput goes on from `flat_from`, such as ``stays at 20,000``, as `rate` writes a rate."""

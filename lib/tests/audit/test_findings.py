@@ -56,15 +56,11 @@ def test_only_what_was_found_has_a_meaning(found):
 
 
 def test_every_rule_is_explained_without_markup():
+    parts = ["What it means", "Why it happens", "How to fix it", "When to ignore it"]
     for name, rule in all_rules().items():
         explanation = explain(rule)
         text = to_text(explanation.blocks(), 80)
-        assert list(explanation.sections) == [
-            "What it means",
-            "Why it happens",
-            "How to fix it",
-            "When to ignore it",
-        ], name
+        assert list(explanation.sections) == parts, name
         opening = f"{name}: {explanation.fault}"
         assert opening.endswith(".") and " ".join(text.split()).startswith(opening), name
         lines = [line for line in to_text(explanation.blocks(), 10_000).splitlines() if not line.startswith("    ")]
@@ -83,9 +79,8 @@ def test_a_docstring_becomes_sections_and_blocks():
     blocks = Explanation(rule, "It ended.", {"Why it happens": "A limit."}).blocks()
     assert blocks[2] == Section("Why it happens", [Paragraph("", "A limit.")])
     assert plain_markup("a_b ** 2 * c * d and **bold** `x`") == "a_b ** 2 * c * d and bold `x`"
-    assert (
-        plain_formula(r"\frac{X R}{N} \ge 0{,}9 \cdot \sqrt{n}, R^{2}_{\text{min}}") == "(X R) / N ≥ 0,9 · √(n), R²_min"
-    )
+    formula = r"\frac{X R}{N} \ge 0{,}9 \cdot \sqrt{n}, R^{2}_{\text{min}}"
+    assert plain_formula(formula) == "(X R) / N ≥ 0,9 · √(n), R²_min"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +141,6 @@ def test_what_was_not_checked_is_one_line_and_listed_on_request(found):
 def test_the_grouping_comes_under_the_verdict_and_notes_come_last(found):
     warnings, origins = ["not attached to a run: a.sar.txt", "a.txt: odd"], ["grouping: 2 servers", "x: names of files"]
     lines = audit_text(pd.DataFrame(found), 2, "r", 400, (), warnings, None, origins).splitlines()
-    assert (
-        lines.index("Runs: 2; 2 servers") < lines.index("Not used: not attached to a run: a.sar.txt") < lines.index("")
-    )
+    runs, not_used = lines.index("Runs: 2; 2 servers"), lines.index("Not used: not attached to a run: a.sar.txt")
+    assert runs < not_used < lines.index("")
     assert lines[-2:] == ["Notes:", "- a.txt: odd"]

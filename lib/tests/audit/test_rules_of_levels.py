@@ -119,9 +119,8 @@ def with_row_of_means(number, quantiles=(0.5, 0.9, 0.99), seed=1):
 
 def test_a_row_of_mean_percentiles():
     found = with_row_of_means(1).iloc[0]
-    assert (
-        found["severity"] == "warning" and "1 of 4 runs" in found["evidence"] and "In r3, p99 is" in found["evidence"]
-    )
+    assert found["severity"] == "warning"
+    assert "1 of 4 runs" in found["evidence"] and "In r3, p99 is" in found["evidence"]
     assert with_row_of_means(0).iloc[0]["severity"] == "ok"
     assert with_row_of_means(1, (0.5, 0.99)).empty, "two percentiles may be near the mean by chance"
 

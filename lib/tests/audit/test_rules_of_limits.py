@@ -93,6 +93,9 @@ CASES = [
     *[case("conntrack-full", severity, counters=conntrack(counter, grown))
       for counter, grown, severity in (("drop", 0, "ok"), ("drop", 1, "error"), ("early_drop", 1, "warning"),
                                        ("insert_failed", 1, "warning"), ("found", 9, "unchecked"))],
+    # The kernel counts a failed insertion as a drop too: only further drops come from a full table.
+    *[case("conntrack-full", severity, counters=[*conntrack("drop", dropped), *conntrack("insert_failed", 3)])
+      for dropped, severity in ((3, "warning"), (4, "error"))],
     # ab closed 64 connections at once: `ss -s` printed the 64 orphans of the machine in both namespaces.
     *[case("orphaned-sockets", severity, sockets=orphans(number, "C1", "S1"))
       for number, severity in ((64, "ok"), (100, "ok"), (101, "warning"))],

@@ -101,3 +101,16 @@ def test_samples_outside_the_load_count_for_nothing(rule):
     warned = next(case[2] for case in CASES if case[0] == rule)
     late = {name: [row | {"elapsed_s": 11.0} for row in rows] for name, rows in warned.items()}
     assert audited(rule, late)["severity"] == "unchecked"
+
+
+@pytest.mark.parametrize(("rule", "table", "calm", "bad"), [
+    ("stolen-processors", "cpu", {"cpu_steal_ratio": 0.0}, {"cpu_steal_ratio": 0.03}),
+    ("waiting-for-disks", "cpu", {"cpu_iowait_ratio": 0.0}, {"cpu_iowait_ratio": 0.11}),
+    ("dropped-packets", "network", {"received_dropped_pps": 0.0}, {"received_dropped_pps": 0.5}),
+])  # fmt: skip
+def test_calm_hosts_do_not_hide_one_that_is_not(rule, table, calm, bad):
+    place = {"cpu": "all"} | IDLE if table == "cpu" else {"interface": "x0"}
+    hosts = [place | {"host": host} | calm for host in ("C1", "LB", "S1", "S2")]
+    assert audited(rule, {table: hosts})["severity"] == "ok"
+    found = audited(rule, {table: [*hosts, place | {"host": "S3"} | bad]})
+    assert (found["severity"], found["observed"]) == ("warning", pytest.approx(max(bad.values())))

@@ -321,11 +321,8 @@ def test_a_changed_digit_anywhere_in_a_folder_is_found_out(study):
 
 
 def test_levels_and_faults_of_the_record_are_tables(study):
-    factors = {
-        **{name: value for name, value in FACTORS.items() if name != "recipe"},
-        "levels": {"connections": 64},
-        "settings": {**STUDY.sections(), "load": {**STUDY.load, "connections": 64}},
-    }
+    factors = {name: value for name, value in FACTORS.items() if name != "recipe"}
+    factors |= {"levels": {"connections": 64}, "settings": SETTINGS}
     event = {"at": "2026-11-21T00:23:47.919828Z", "host": "S1", "what": "KILL sent to S1: 7"}
     run = study / RUN_ID
     write_run(replace(read_run(run), factors=factors, events=(event,)), run)

@@ -72,12 +72,16 @@ def short_study(name: str, **sections: Any) -> Study:
     return Study(name, "Does it run?", **{**study, "load": {"connections": 4, **bound, **study["load"]}})
 
 
-def launched(folder: Path, **sections: Any) -> Launched:
-    """Launch a short study into a folder; skips where this machine lacks something for it."""
-    study = short_study(folder.name, **sections)
+def runnable(study: Study) -> Study:
+    """Return the study; skips where this machine lacks something for it."""
     if not (lacks := list_obstacles(study)).empty:
         pytest.skip("; ".join(f"{row.obstacle}: {row.remedy}" for row in lacks.itertuples()))
-    launch(study, folder)
+    return study
+
+
+def launched(folder: Path, **sections: Any) -> Launched:
+    """Launch a short study into a folder; skips where this machine lacks something for it."""
+    launch(runnable(short_study(folder.name, **sections)), folder)
     made = read_folder(folder)
     check_whole(made)
     assert left_behind(folder) == []
@@ -161,6 +165,12 @@ def tool_argv(command: Command) -> tuple[str, ...]:
         words = words[next(at for at, word in enumerate(words) if at and not word.startswith("-")) :]
     words = words[4:] if words[:3] == ["ip", "netns", "exec"] else words
     return tuple(words[3:] if words[0] == "taskset" else words)
+
+
+def working(folder: Path, name: str) -> list[psutil.Process]:
+    """The processes of a program that work in a folder or below it."""
+    every = psutil.process_iter(["name", "cwd"])
+    return [p for p in every if p.info["name"] == name and (p.info["cwd"] or "").startswith(str(folder))]
 
 
 def left_behind(folder: Path) -> list[str]:

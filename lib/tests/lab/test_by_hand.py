@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from events import HANG_S, wait_until
+from launched_runs import runnable
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
-from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab import launch
 from loadcurve.lab.hosts.network import namespaces
 from loadcurve.lab.hosts.network.ledger import NAMESPACES
 from loadcurve.lab.hosts.tools import environment
@@ -51,9 +52,7 @@ ON_LOOPBACK = {
 
 def made(name: str, settings: dict, folder: Path) -> Path:
     study = Study(name, "?", repeats=1, **{"load": LOAD, "monitors": MONITORS, **settings})
-    if not (missing := list_obstacles(study)).empty:
-        pytest.skip("; ".join(missing["obstacle"]))
-    (run,) = launch(study, folder / name)
+    (run,) = launch(runnable(study), folder / name)
     return run
 
 

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 from events import HANG_S, wait_until
 from faked_clock import LIBRARY, faked_programs, faking
+from launched_runs import DELAYS, runnable, working
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab import launch
 from loadcurve.lab.tools.generators.generator import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
@@ -47,13 +47,9 @@ launch(read_study(folder), folder)
 
 @pytest.fixture
 def study():
-    waits = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
     monitors = {"sar": 1, "ss_summary": 0.2, "ss_connections": 0.2}
     load = {"duration_s": 1, "connections": 4, "processes": 2}
-    study = Study("stepped", "?", server=waits, load=load, monitors=monitors, repeats=2)
-    if not (missing := list_obstacles(study)).empty:
-        pytest.skip("; ".join(missing["obstacle"]))
-    return study
+    return runnable(Study("stepped", "?", server=DELAYS, load=load, monitors=monitors, repeats=2))
 
 
 @pytest.fixture
@@ -76,11 +72,6 @@ def clock(tmp_path):
         yield set_clock
 
 
-def works(folder: Path, tool: str) -> bool:
-    every = (process.info for process in psutil.process_iter(["name", "cwd"]))
-    return any(one["name"] == tool and one["cwd"] == str(folder) for one in every)
-
-
 @contextlib.contextmanager
 def launcher(folder: Path, clock) -> Iterator[subprocess.Popen]:
     """A launch under the faked clock."""
@@ -94,7 +85,7 @@ def launcher(folder: Path, clock) -> Iterator[subprocess.Popen]:
 
 
 def wait_until_it_works(one: subprocess.Popen, folder: Path, tool: str) -> None:
-    wait_until(lambda: works(folder, tool) or one.poll() is not None, lambda: f"no {tool} in {folder.name}")
+    wait_until(lambda: working(folder, tool) or one.poll() is not None, lambda: f"no {tool} in {folder.name}")
     assert one.poll() is None, f"no {tool} in {folder.name}"
 
 

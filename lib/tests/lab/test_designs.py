@@ -5,10 +5,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from launched_runs import runnable
 
 from loadcurve.files import paths
 from loadcurve.files.yaml_document import read_yaml
-from loadcurve.lab import describe, list_obstacles, read_checked
+from loadcurve.lab import describe, read_checked
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.run.obstacles import deployments, first_points
 from loadcurve.lab.study_file import check_study
@@ -70,9 +71,7 @@ def test_each_is_described_with_its_duration(name):
 @pytest.mark.lab
 @pytest.mark.parametrize("name", NAMES)
 def test_a_point_of_each_is_run(name, tmp_path, network_tools):
-    study = shortest(read_checked(DESIGNS / name))
-    if len(obstacles := list_obstacles(study)):
-        pytest.skip("; ".join(obstacles["obstacle"]))
+    study = runnable(shortest(read_checked(DESIGNS / name)))
     (run,) = launch(study, tmp_path / name)
     record = read_run(run)
     assert record.status == "finished"
@@ -103,9 +102,7 @@ def test_the_examples_of_the_guide_are_right(root, tmp_path):
 
 @pytest.mark.real
 def test_a_launched_design_is_recorded_among_the_studies(checkout, called, monkeypatch):
-    study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1, monitors={})
-    if len(obstacles := list_obstacles(study)):
-        pytest.skip("; ".join(obstacles["obstacle"]))
+    study = runnable(Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1, monitors={}))
     design = checkout / "designs" / "tiny"
     design.mkdir(parents=True)
     write_study(study, design)

@@ -5,14 +5,13 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import psutil
 import pytest
 from events import HANG_S, wait_until
-from launched_runs import left_behind
+from launched_runs import left_behind, runnable, working
 
 from loadcurve.errors import LabError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab import launch
 from loadcurve.study.records import read_run, write_study
 
 pytestmark = pytest.mark.real
@@ -32,11 +31,8 @@ launch(read_study(folder), folder)
 @pytest.fixture
 def study(small_study):
     """Three runs of 2 s against a server that waits, so that neither it nor wrk takes the processors."""
-    variants = {"delay": small_study.variants["delay"]}
-    changed = replace(small_study, variants=variants, load={"duration_s": 2}, factors={"connections": (1, 2, 4)})
-    if not (missing := list_obstacles(changed)).empty:
-        pytest.skip("; ".join(missing["obstacle"]))
-    return changed
+    alone = {"delay": small_study.variants["delay"]}
+    return runnable(replace(small_study, variants=alone, load={"duration_s": 2}, factors={"connections": (1, 2, 4)}))
 
 
 @pytest.fixture
@@ -54,24 +50,17 @@ def records(folder):
     return {path.parent: read_run(path) for path in folder.glob("*/run.json")}
 
 
-def programs(folder, name):
-    """The processes of a program that work in a study's folder."""
-    every = psutil.process_iter(["name", "cwd"])
-    return [p for p in every if p.info["name"] == name and (p.info["cwd"] or "").startswith(str(folder))]
-
-
 def load_of(folder, *, finished=0):
-    """Wait for wrk to run after a number of finished runs; return wrk and the folder of its run."""
-    wait_until(lambda: len(records(folder)) == finished + 1 and programs(folder, "wrk"))
-    (wrk,) = programs(folder, "wrk")
+    """Wait for wrk to run after a number of finished runs; return the folder of its run."""
+    wait_until(lambda: len(records(folder)) == finished + 1 and working(folder, "wrk"))
     (run,) = (path for path, run in records(folder).items() if run.status == "running")
-    return wrk, run
+    return run
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, "interrupted"), (signal.SIGKILL, "running")])
 def test_an_ended_launcher_leaves_finished_runs_whole_and_no_process(launcher, study, number, status):
     process, folder = launcher
-    _, ended = load_of(folder, finished=1)
+    ended = load_of(folder, finished=1)
     process.send_signal(number)
     process.wait(timeout=HANG_S)
     found = {path: run.status for path, run in records(folder).items()}
@@ -90,8 +79,8 @@ def test_an_ended_launcher_leaves_finished_runs_whole_and_no_process(launcher, s
 )
 def test_what_is_killed_is_a_failed_run_and_the_others_go_on(launcher, tool, reason):
     process, folder = launcher
-    _, victim = load_of(folder)
-    for program in programs(folder, tool):
+    victim = load_of(folder)
+    for program in working(folder, tool):
         program.kill()
     _, said = process.communicate(timeout=HANG_S)
     assert process.returncode != 0

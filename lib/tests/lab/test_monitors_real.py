@@ -157,9 +157,8 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
             for _ in range(5):
                 assert ask(f"http://{address}/", host=hosts["C1"]).status == 200
             before = snapshots(tmp_path / "S1.nft.txt")
-            wait_until(
-                lambda: snapshots(tmp_path / "S1.nft.txt") >= before + 2
-            )  # the last one began after the requests
+            # The last one began after the requests.
+            wait_until(lambda: snapshots(tmp_path / "S1.nft.txt") >= before + 2)
             wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     balancer = loadcurve.read(tmp_path / "S1.nft.txt").tables["balancer"]
     assert balancer["connections"].iloc[-1] == 5 and balancer["time"].notna().all()

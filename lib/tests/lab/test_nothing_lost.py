@@ -17,10 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 from events import HANG_S, wait_until
+from launched_runs import runnable
 from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab import launch
 from loadcurve.lab.hosts.limits import mounted_controller
 from loadcurve.lab.hosts.network import Ledger, clean, namespaces
 from loadcurve.lab.hosts.network.ledger import NAMESPACES
@@ -41,15 +42,8 @@ LATEST_KILL_IN_NAMESPACES_S = 5.0  # there is more around the load, and four lau
 
 @pytest.fixture
 def study(small_study):
-    missing = list_obstacles(small_study)
-    if not missing.empty:
-        pytest.skip("; ".join(missing["obstacle"]))
-    return replace(
-        small_study,
-        variants={"delay": small_study.variants["delay"]},
-        factors={"connections": (1, 2, 4, 8)},
-        repeats=40,
-    )
+    alone = {"delay": small_study.variants["delay"]}
+    return replace(runnable(small_study), variants=alone, factors={"connections": (1, 2, 4, 8)}, repeats=40)
 
 
 def processes_in(folder) -> list[str]:
@@ -227,11 +221,10 @@ def wide_study(ledgers):
 
     One fault loads rules, the other one stops processes, which then hear no signal but the last.
     """
-    topology = {"recipe": "client_l4_servers"}
     study = Study(
         "wide",
         "What is left?",
-        topology=topology,
+        topology={"recipe": "client_l4_servers"},
         hosts={"S1": {"cpu_quota": 0.5}},
         links={"C1": {"delay_s": 0.002}, "S2": {"loss_ratio": 0.001}},
         balancer={"nft": {}},
@@ -242,9 +235,7 @@ def wide_study(ledgers):
         },
         repeats=40,
     )
-    if not (missing := list_obstacles(study)).empty:
-        pytest.skip("; ".join(missing["obstacle"]))
-    return study
+    return runnable(study)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import re
 
 import pytest
 from kernel import start_kernel
+from launched_runs import runnable
 
-from loadcurve.lab import list_obstacles
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders
 
@@ -21,8 +21,7 @@ runs = loadcurve.launch({STUDY}, Path("bar"))
 
 
 def test_a_launch_in_a_notebook_shows_a_bar_and_goes_on_after_an_interruption(tmp_path):
-    if len(obstacles := list_obstacles(Study("bar", "?", monitors={}))):
-        pytest.skip("; ".join(obstacles["obstacle"]))
+    runnable(Study("bar", "?", monitors={}))
     with start_kernel(tmp_path) as kernel:
         cell = kernel.run(CELL, interrupt_at=r"\| 1/3 \[")
         assert re.search(r"bar:  33%\|.*\| 1/3 \[\d\d:\d\d<\d\d:\d\d, ", cell.stdout), "a run is over, two are left"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from events import wait_until
-from launched_runs import left_behind
+from launched_runs import left_behind, runnable
 from private_services import listens
 
 from loadcurve.errors import LabError, LoadcurveError
@@ -32,8 +32,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module", autouse=True)
 def tools(small_study):
-    if not (missing := list_obstacles(small_study)).empty:
-        pytest.skip("; ".join(missing["obstacle"]))
+    runnable(small_study)
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +63,8 @@ def single(study):
 
 def test_a_study_runs_and_its_tables_are_whole(recorded):
     assert [p.name for p in run_folders(recorded)] == [
-        "cpu-c0001-r1",
-        "cpu-c0004-r1",
-        "delay-c0001-r1",
-        "delay-c0004-r1",
-    ]
+        "cpu-c0001-r1", "cpu-c0004-r1", "delay-c0001-r1", "delay-c0004-r1",
+    ]  # fmt: skip
     assert left_behind(recorded) == []
     ingested = read_runs(recorded)
     runs = ingested.tables["runs"].set_index("run_id")
@@ -102,9 +98,7 @@ def test_what_ran_is_recorded_as_it_ran(recorded, name):
         assert run.factors["server_cpu"] != run.factors["generator_cpu"]
         pins = {c.tool: c.argv[c.argv.index("-c") + 1] for c in run.commands if "taskset" in c.argv}
         assert pins == {"nginx": str(run.factors["server_cpu"]), "wrk": str(run.factors["generator_cpu"])}
-    assert str(recorded.parent) not in (folder / "run.json").read_text(), (
-        "nothing of this machine's paths is in the record"
-    )
+    assert str(recorded.parent) not in (folder / "run.json").read_text(), "no path of this machine"
 
 
 def test_finished_runs_are_kept_and_others_done_again(copied, small_study):

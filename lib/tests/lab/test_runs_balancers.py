@@ -1,7 +1,7 @@
 """Each balancer by a real launch: requests pass through it, both servers answer, and its counters are in the tables."""
 
 import pytest
-from launched_runs import launched, read_folder, short_study
+from launched_runs import launched, read_folder, runnable, short_study
 
 from loadcurve.lab import describe, list_obstacles
 from loadcurve.lab.hosts.tools import which
@@ -91,9 +91,7 @@ def test_servers_get_what_a_hash_is_expected_to_give_them(tmp_path, clients):
         "balancer": {"nft": {"scheduler": "hash"}}, "monitors": {"counters": 0.3}, "load": {"connections": 6 * clients},
     }  # fmt: skip
     (plan,) = (line.split()[3::2] for line in describe(short_study("s", **sections)) if " shares " in line)
-    if lacks := list_obstacles(short_study("s", **sections)).values.tolist():
-        pytest.skip(str(lacks))
-    launch(short_study("s", **sections), tmp_path / "s")
+    launch(runnable(short_study("s", **sections)), tmp_path / "s")
     made = read_folder(tmp_path / "s")
     expected = list(made.run.factors["expected_shares"].values())
     assert sorted(expected) == ([0.5, 0.5] if clients == 2 else pytest.approx([1 / 3, 2 / 3]))
@@ -116,8 +114,6 @@ def test_other_shares_than_expected_are_warned_of(tmp_path, monkeypatch):
         "topology": {"recipe": "client_l4_servers", "clients": 2}, "balancer": {"nft": {"scheduler": "hash"}},
         "monitors": {"counters": 0.3}, "load": {"connections": 12},
     }  # fmt: skip
-    if lacks := list_obstacles(short_study("s", **sections)).values.tolist():
-        pytest.skip(str(lacks))
-    launch(short_study("s", **sections), tmp_path / "s", report=lambda line: None)
+    launch(runnable(short_study("s", **sections)), tmp_path / "s", report=lambda line: None)
     (warning,) = (each for each in read_folder(tmp_path / "s").run.warnings if "balancer" in each)
     assert warning.startswith("the balancer gave its servers 0%, 100% of 14 connections, expected 50%, 50%: ")

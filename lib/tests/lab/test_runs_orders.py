@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import pytest
 from events import HANG_S
-from launched_runs import check_whole, launched, left_behind, read_folder, short_study
+from launched_runs import DELAYS, check_whole, launched, left_behind, read_folder, runnable, short_study
 
-from loadcurve.lab import list_obstacles
 from loadcurve.lab.run import launch as launching
 from loadcurve.launching import launch
 from loadcurve.study.records import read_run, run_folders
@@ -22,7 +21,6 @@ pytestmark = pytest.mark.lab
 
 # A fraction of a second for each run: ten requests end it.
 BRIEF = {"tool": "ab", "requests": 10, "connections": 1}
-DELAYED = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
 
 
 def levels(made):
@@ -59,10 +57,8 @@ def test_a_grid_in_seeded_blocks(tmp_path):
     ran = levels(made)
     for repeat, block in ((1, ran[:4]), (2, ran[4:])):
         assert {one[:2] for one in block} == every and {one[2] for one in block} == {repeat}
-    assert made.tables["runs"].groupby("variant")["repeat"].apply(sorted).to_dict() == {
-        "a": [1, 1, 2, 2],
-        "b": [1, 1, 2, 2],
-    }
+    repeats = made.tables["runs"].groupby("variant")["repeat"].apply(sorted)
+    assert repeats.to_dict() == {"a": [1, 1, 2, 2], "b": [1, 1, 2, 2]}
     held = made.tables["factors"]
     assert set(held["factor"]) == {"load.connections"} and sorted(held["number"]) == [1, 1, 1, 1, 2, 2, 2, 2]
 
@@ -134,8 +130,7 @@ def answers(into):
 
 def interrupted_and_resumed(study, folder, finished):
     """Launch, interrupt, launch again; return what was said at the end, and the folder."""
-    if not (lacks := list_obstacles(study)).empty:
-        pytest.skip("; ".join(lacks["obstacle"]))
+    runnable(study)
     said = []
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -150,9 +145,7 @@ def interrupted_and_resumed(study, folder, finished):
     assert sorted(states) == ["finished"] * finished + ["interrupted"]
     kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder) if read_run(p).status == "finished"}
     launch(study, folder, log=answers(said))
-    assert all((path / "run.json").read_bytes() == was for path, was in kept.items()), (
-        "what is finished is not repeated"
-    )
+    assert all((path / "run.json").read_bytes() == was for path, was in kept.items()), "finished, so not repeated"
     made = read_folder(folder)
     check_whole(made)
     return said, made
@@ -186,10 +179,8 @@ def test_a_search_for_the_size_that_fills_a_link(tmp_path):
         server={"nginx": {"response": {"delay": {"delay_ms": 20}}}},
         search={"factor": "server.nginx.response.delay.body_bytes", **sizes},
     )  # fmt: skip
-    if not (lacks := list_obstacles(study)).empty:
-        pytest.skip("; ".join(lacks["obstacle"]))
     said, folder = [], tmp_path / "s"
-    launch(study, folder, log=answers(said))
+    launch(runnable(study), folder, log=answers(said))
     assert said[0].startswith("1,500 bytes fill the limit, 500 bytes do not: "), said
     made = read_folder(folder)
     check_whole(made)
@@ -202,7 +193,7 @@ def test_a_search_for_the_size_that_fills_a_link(tmp_path):
 def test_a_stop_repeats_until_the_mean_is_known(tmp_path):
     """A delay of 10 ms gives nearly the same number again and again: the rule's own least of ten repeats is enough."""
     study = short_study(
-        "s", server=DELAYED, load={"tool": "ab", "requests": 20, "connections": 2},
+        "s", server=DELAYS, load={"tool": "ab", "requests": 20, "connections": 2},
         stop={"half_width_ratio": 0.5, "quantity": "latency_mean_s"},
     )  # fmt: skip
     said, folder = [], tmp_path / "s"

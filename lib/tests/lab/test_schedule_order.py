@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,18 @@ def test_a_load_at_which_nothing_is_answered_breaks_the_objective():
 
     _, (said,) = asked(Study("s", "?", objective={"latency_s": 0.1}, search=CAPACITY), measure)
     assert said.startswith("the objective is met up to 20 connections and missed at 21: 100 requests/s; "), said
+
+
+def test_a_rate_that_the_generator_does_not_hold_breaks_the_objective():
+    """A closed server holds its percentile while it falls behind the offered rate: 300 requests/s at most."""
+    study = Study(
+        "s", "?", load={"tool": "oha", "connections": 64}, objective={"latency_s": 0.1},
+        search={"capacity": {"lowest": 16, "highest": 1024, "final_s": 2}, "factor": "rate_rps"},
+    )  # fmt: skip
+    _, (said,) = asked(study, lambda run_id: good(min(float(run_id.split("-")[0].removeprefix("rate_rps")), 300.0)))
+    bounds = re.match(r"the objective is met up to (\d+) requests/s and missed at (\d+): ", said)
+    assert bounds, said
+    assert 285 <= int(bounds[1]) < int(bounds[2]) <= 330, "at least 95 % of the rate counts as held"
 
 
 def test_an_answer_names_the_runs_of_which_others_took_processors(monkeypatch):

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from events import HANG_S, wait_until
-from launched_runs import left_behind, short_study
+from launched_runs import left_behind, runnable, short_study
 
-from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts.network.ledger import NAMESPACES
 from loadcurve.study.records import read_run, run_folders, write_study
 
@@ -25,9 +24,7 @@ ARGV = (sys.executable, "-m", "loadcurve", "launch", "--busy")
 def folder(tmp_path, monkeypatch) -> Path:
     """A study in network namespaces whose one run would take half a minute."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    study = short_study("two_hosts", load={"duration_s": 30.0}, topology={"recipe": "client_server"})
-    if not (lacks := list_obstacles(study)).empty:
-        pytest.skip("; ".join(lacks["obstacle"]))
+    study = runnable(short_study("two_hosts", load={"duration_s": 30.0}, topology={"recipe": "client_server"}))
     write_study(study, tmp_path / study.study)
     return tmp_path / study.study
 

@@ -1,6 +1,5 @@
 """What is seen on a machine by ssh before anything of a run is started there."""
 
-import contextlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,13 +7,11 @@ from pathlib import Path
 
 import pytest
 from launched_runs import DELAYS
-from ssh_hosts import have_ssh, serving
-from test_ssh_runs import CLIENT_CONFIGURATION, Machines, statuses
+from test_ssh_runs import statuses, two_machines
 
 from loadcurve.errors import LabError
 from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts import capabilities
-from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.run import obstacles
 from loadcurve.study import Study
@@ -30,30 +27,6 @@ server.serve_forever()
 """
 
 
-@contextlib.contextmanager
-def machines_where(ledger, folder, launcher_lacks=(), server_lacks=()):
-    """Two machines, from which some paths are hidden; each has mounts of its own."""
-    have_ssh()
-    with (
-        build(TOPOLOGIES["client_server"](), ledger) as hosts,
-        serving(hosts["S1"], folder / "S1", before=hiding(server_lacks)) as far,
-    ):
-        (settings := folder / "client").mkdir()
-        (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
-        client = replace(hosts["C1"], prefix=(*hosts["C1"].prefix, *hiding(launcher_lacks)))
-        yield Machines(client, far, settings)
-        assert far.comes_to_rest(), (far.processes, far.left)
-
-
-def hiding(paths) -> tuple[str, ...]:
-    """What stands before a command that shall not find some programs, or what is in some folders."""
-    mounts = "".join(
-        f"mount -t tmpfs none {path} && " if Path(path).is_dir() else f"mount --bind /dev/null {path} && "
-        for path in paths
-    )
-    return ("sh", "-c", f'{mounts}exec "$@"', "sh")
-
-
 @pytest.fixture
 def modules():
     """The folder with the module of nginx that waits."""
@@ -65,7 +38,7 @@ def modules():
 
 def test_a_port_that_is_taken_there(ledger, tmp_path):
     folder = tmp_path / "machines"
-    with machines_where(ledger, tmp_path) as machines:
+    with two_machines(ledger, tmp_path) as machines:
         write_study(machines.study(), folder)
         host = machines.far.host
         argv = host.argv((sys.executable, "-c", FOREIGN, host.address))
@@ -84,7 +57,7 @@ def test_a_port_that_is_taken_there(ledger, tmp_path):
 
 def test_a_launcher_without_the_server_asks_the_machine_that_has_it(ledger, tmp_path, modules):
     folder = tmp_path / "machines"
-    with machines_where(ledger, tmp_path, launcher_lacks=(modules, which("nginx"))) as machines:
+    with two_machines(ledger, tmp_path, launcher_lacks=(modules, which("nginx"))) as machines:
         write_study(machines.study(server=DELAYS), folder)
         assert machines.launch(folder) == ""
     assert statuses(folder) == ["finished"]
@@ -92,7 +65,7 @@ def test_a_launcher_without_the_server_asks_the_machine_that_has_it(ledger, tmp_
 
 def test_what_the_machine_lacks_is_told_before_anything_is_started(ledger, tmp_path, modules):
     folder = tmp_path / "machines"
-    with machines_where(ledger, tmp_path, server_lacks=(modules,)) as machines:
+    with two_machines(ledger, tmp_path, server_lacks=(modules,)) as machines:
         write_study(machines.study(server=DELAYS), folder)
         said = machines.launch(folder)
         url = machines.far.url
@@ -114,7 +87,7 @@ def test_what_the_launcher_lacks_for_its_own_part_is_an_obstacle(monkeypatch):
 
 def test_runs_of_a_machine_that_was_another_one_are_not_mixed_in(ledger, tmp_path):
     folder = tmp_path / "machines"
-    with machines_where(ledger, tmp_path) as machines:
+    with two_machines(ledger, tmp_path) as machines:
         write_study(machines.study(), folder)
         assert machines.launch(folder) == ""
         assert machines.launch(folder) == "", "it is the same one"

@@ -124,25 +124,8 @@ def test_a_command_that_is_deaf_is_killed_with_its_children(executor, far):
 
 
 ODD = [
-    "a b",
-    "*",
-    "$(touch pwned)",
-    "`id`",
-    "'",
-    '"',
-    "\\",
-    ";",
-    "&",
-    "|",
-    "~",
-    "$HOME",
-    "--",
-    "-o",
-    "ü",
-    "",
-    "\n",
-    "!!",
-]
+    "a b", "*", "$(touch pwned)", "`id`", "'", '"', "\\", ";", "&", "|", "~", "$HOME", "--", "-o", "ü", "", "\n", "!!",
+]  # fmt: skip
 
 
 def test_arguments_reach_the_command_as_they_are(executor):
@@ -172,10 +155,8 @@ def test_files_go_there_and_back(executor, tmp_path):
     assert (executor.folder / "page.html").read_bytes() == texts["page.html"].encode()
     assert (executor.folder / "logs/big").stat().st_size == int(size) == 300_000
     (tmp_path / "again").mkdir()
-    assert (
-        LocalExecutor(Host("local", "::1"), executor.folder / "logs").check_output(("sha256sum", "big"), 3).split()[0]
-        == digest
-    )
+    here = LocalExecutor(Host("local", "::1"), executor.folder / "logs")
+    assert here.check_output(("sha256sum", "big"), 3).split()[0] == digest
 
 
 @pytest.mark.parametrize("name", ["/tmp/x", "../x", "a/../../x", ""])

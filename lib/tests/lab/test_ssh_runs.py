@@ -12,20 +12,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import pytest
 from events import HANG_S, wait_until
 from faked_clock import LIBRARY, faked_programs, faking
-from launched_runs import own_warnings
+from launched_runs import own_warnings, runnable, working
 from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.files.atomic import runtime_folder
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.ssh import connection
@@ -101,16 +100,28 @@ class Machines:
         return said.partition("refused: ")[2].strip()
 
 
+def hiding(paths: Collection[str | Path]) -> tuple[str, ...]:
+    """What stands before a command that shall not find some programs, or what is in some folders."""
+    mounts = "".join(
+        f"mount -t tmpfs none {path} && " if Path(path).is_dir() else f"mount --bind /dev/null {path} && "
+        for path in paths
+    )
+    return ("sh", "-c", f'{mounts}exec "$@"', "sh") if paths else ()
+
+
 @contextlib.contextmanager
-def two_machines(ledger, folder: Path, lines: str = "") -> Iterator[Machines]:
-    """Both machines; further lines for the sshd's configuration."""
+def two_machines(ledger, folder: Path, lines: str = "", launcher_lacks=(), server_lacks=()) -> Iterator[Machines]:
+    """Both machines; further lines for the sshd's configuration, and paths that are hidden from each of them."""
     have_ssh()
-    with build(TOPOLOGIES["client_server"](), ledger) as hosts, serving(hosts["S1"], folder / "S1", lines=lines) as far:
+    with (
+        build(TOPOLOGIES["client_server"](), ledger) as hosts,
+        serving(hosts["S1"], folder / "S1", before=hiding(server_lacks), lines=lines) as far,
+    ):
         (settings := folder / "client").mkdir()
         (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
-        both = Machines(hosts["C1"], far, settings)
-        if not (missing := list_obstacles(both.study())).empty:
-            pytest.skip("; ".join(missing["obstacle"]))
+        client = replace(hosts["C1"], prefix=(*hosts["C1"].prefix, *hiding(launcher_lacks)))
+        both = Machines(client, far, settings)
+        runnable(both.study())
         yield both
         assert far.comes_to_rest(), (far.processes, far.left)
     wait_until(lambda: not stale_sockets())
@@ -143,8 +154,7 @@ def wait_for_load(launcher: subprocess.Popen, folder: Path) -> Path:
 
     def sent() -> bool:
         assert launcher.poll() is None
-        every = (process.info for process in psutil.process_iter(["name", "cwd"]) if process.info["name"] == "wrk")
-        found[:] = [Path(one["cwd"]) for one in every if (one["cwd"] or "").startswith(str(folder))]
+        found[:] = [Path(one.info["cwd"]) for one in working(folder, "wrk")]
         return bool(found)
 
     wait_until(sent, 30)
@@ -222,7 +232,7 @@ def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
         )
         write_study(study, folder)
         with machines.launching(folder) as launcher:
-            wait_until(lambda: works("wrk", tmp_path), 30)
+            wait_until(lambda: working(tmp_path, "wrk"))
             clock.write_text("+7\n")
             _, said = launcher.communicate(timeout=HANG_S)
     (path,) = run_folders(folder)
@@ -255,11 +265,6 @@ def test_several_generators_on_a_machine_have_an_instant_ahead_of_them(ledger, t
     (run,) = run_folders(folder)
     late = [start_delay_s(file.read_text()) for file in run.glob("*.at.json")]
     assert len(late) == 2
-
-
-def works(tool: str, below: Path) -> bool:
-    every = (process.info for process in psutil.process_iter(["name", "cwd"]))
-    return any(one["name"] == tool and (one["cwd"] or "").startswith(str(below)) for one in every)
 
 
 def test_a_target_that_is_not_allowed_is_refused_before_any_login(machines, tmp_path):

@@ -3,10 +3,11 @@
 from functools import partial
 
 import pytest
+from launched_runs import runnable
 from ssh_hosts import have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab import launch
 from loadcurve.lab.hosts import ssh
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -43,10 +44,7 @@ def test_a_study_on_two_machines(ledger, tmp_path, monkeypatch):
         (folder / "study.yml").write_text(
             STUDY.format(client_url=near.url, client=near.host.address, server_url=far.url, server=far.host.address)
         )
-        study = read_study(folder)
-        if not (missing := list_obstacles(study)).empty:
-            pytest.skip("; ".join(missing["obstacle"]))
-        launch(study, folder)
+        launch(runnable(read_study(folder)), folder)
         assert near.comes_to_rest() and far.comes_to_rest(), (near.processes, near.left, far.processes, far.left)
     (path,) = run_folders(folder)
     run = read_run(path)

@@ -59,9 +59,7 @@ def test_it_is_a_schema_and_json(validator):
     Draft7Validator.check_schema(validator.schema)
     assert json.loads(json.dumps(validator.schema, allow_nan=False)) == validator.schema
     for part in (validator.schema, *validator.schema["definitions"].values()):
-        assert not [key for key, inner in part["properties"].items() if "$ref" in inner], (
-            "what is beside it is not read"
-        )
+        assert not [key for key, inner in part["properties"].items() if "$ref" in inner], "it hides what is beside"
 
 
 @in_one_test("text", RIGHT)

@@ -34,14 +34,9 @@ def table_of_latency(rows=LATENCY):
 
 def test_columns():
     assert list(summarise_gain(table_of_runs(), table_of_latency()).columns) == [
-        "connections",
-        "throughput_rps",
-        "throughput_change_ratio",
-        "latency_by_little_s",
-        "latency_change_ratio",
-        "latency_mean_s",
-        "latency_p99_worst_s",
-    ]
+        "connections", "throughput_rps", "throughput_change_ratio", "latency_by_little_s", "latency_change_ratio",
+        "latency_mean_s", "latency_p99_worst_s",
+    ]  # fmt: skip
 
 
 def test_means_over_the_repeats_of_each_level():

@@ -134,20 +134,9 @@ def write_data(root):
         name: [hostile(name)] for name in ("verdict", "claim", "section", "evidence", "differs", "instead", "settles")
     }
     publish.table("claims", pd.DataFrame(claim), caption="Claims.")
-    heads = (
-        "experiment",
-        "title",
-        "published",
-        "rerun",
-        "evidence",
-        "differs",
-        "instead",
-        "audit",
-        "study",
-        "figure",
-        "settles",
-    )
-    publish.table("experiments", pd.DataFrame({name: [hostile(name)] for name in heads}), caption="Experiments.")
+    heads = "experiment title published rerun evidence differs instead audit study figure settles"
+    experiment = {name: [hostile(name)] for name in heads.split()}
+    publish.table("experiments", pd.DataFrame(experiment), caption="Experiments.")
 
 
 def write_pages(root):
@@ -168,12 +157,8 @@ def write_pages(root):
     (root / "handbook/reference/data/index.md").write_text("# Raw files\n\n{{ raw_files_table() }}\n")
     (root / "handbook/assets").symlink_to(ROOT / "handbook/assets")
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
-    text = re.sub(
-        r"\nnav:\n.*?\n\n",
-        f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.md\n  - R: reference/data/index.md\n\n",
-        text,
-        flags=re.S,
-    )
+    nav = f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.md\n  - R: reference/data/index.md\n\n"
+    text = re.sub(r"\nnav:\n.*?\n\n", nav, text, flags=re.S)
     text = text.replace("lib/loadcurve/site/hooks.py", str(ROOT / "lib/loadcurve/site/hooks.py"))
     (root / "mkdocs.yml").write_text(text, "utf-8")
 

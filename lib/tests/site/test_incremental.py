@@ -70,12 +70,8 @@ def root(tmp_path_factory):
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     paths = (*PAGES, f"notebooks/{NOTEBOOK}.md")
     listed = "".join(f"  - {path}: {path}\n" for path in paths)
-    text = re.sub(
-        r"\nnav:\n.*?\n\n",
-        f"\nnav:\n{listed}\n",
-        text.replace("not_in_nav: index.md", "not_in_nav: new.md"),
-        flags=re.DOTALL,
-    )
+    text = text.replace("not_in_nav: index.md", "not_in_nav: new.md")
+    text = re.sub(r"\nnav:\n.*?\n\n", f"\nnav:\n{listed}\n", text, flags=re.DOTALL)
     write(root / "mkdocs.yml", text.replace("lib/loadcurve/site/hooks.py", str(ROOT / "lib/loadcurve/site/hooks.py")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOADCURVE_ROOT", str(root))

@@ -42,29 +42,15 @@ def test_the_pooled_quantile_lies_between_the_runs_quantiles(seed, quantile):
 
 def test_the_mean_of_percentiles_would_be_wrong():
     # 990 fast and 10 slow responses, and 10 slow ones alone: the pooled 99 % quantile is slow, 1 % and 100 % are slow.
-    table = pd.DataFrame(
-        {
-            "point": "a",
-            "lower_s": [0.0, 0.9, 0.9],
-            "upper_s": [0.1, 1.0, 1.0],
-            "responses": [990, 9, 10],
-            "corrected": False,
-        }
-    )
+    columns = {"lower_s": [0.0, 0.9, 0.9], "upper_s": [0.1, 1.0, 1.0], "responses": [990, 9, 10]}
+    table = pd.DataFrame(columns).assign(point="a", corrected=False)
     row = summarise_histogram_quantiles(table, [0.99], by="point").iloc[0]
     assert (row["lower_s"], row["upper_s"]) == (0.9, 1.0)  # the mean of the runs' 99 % quantiles is at most .55
 
 
 def test_open_ends_are_wide():
-    table = pd.DataFrame(
-        {
-            "point": "a",
-            "lower_s": [np.nan, 0.5],
-            "upper_s": [0.5, np.nan],
-            "responses": pd.array([1, 1], dtype="Int64"),
-            "corrected": False,
-        }
-    )
+    columns = {"lower_s": [np.nan, 0.5], "upper_s": [0.5, np.nan], "responses": pd.array([1, 1], dtype="Int64")}
+    table = pd.DataFrame(columns).assign(point="a", corrected=False)
     ends = summarise_histogram_quantiles(table, [0.5, 0.9], by=["point"])
     assert ends["lower_s"].tolist() == [0.0, 0.5]
     assert ends["upper_s"].tolist() == [0.5, np.inf]

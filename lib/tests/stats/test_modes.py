@@ -98,9 +98,8 @@ def test_the_seed_decides():
 
 def test_neighbours_that_resemble_each_other_are_thinned():
     two_states = np.repeat(np.tile([10.0, 20.0], 12), 5) + np.random.default_rng(8).normal(0, 1, 120)
-    assert (
-        "of 120 values taken, because neighbours resemble each other" in summarise_modes(two_states)["warnings"].item()
-    )
+    warnings = summarise_modes(two_states)["warnings"].item()
+    assert "of 120 values taken, because neighbours resemble each other" in warnings
     assert summarise_modes(np.arange(100.0))["verdict"].item() == "not tested"
 
 

@@ -9,11 +9,6 @@ from loadcurve.analysis.sentences.levels import change_words, percent
 def blocks_caption(runs: pd.DataFrame) -> str:
     """Whether the throughput of each load rises or falls from the first repeat to the last.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``repeat connections throughput_rps``.
-
     Examples
     --------
     >>> runs = pd.DataFrame({"connections": [8, 8, 9, 9], "repeat": [1, 2] * 2, "throughput_rps": [100.0, 80, 50, 51]})
@@ -34,12 +29,7 @@ def blocks_caption(runs: pd.DataFrame) -> str:
 
 
 def ratios_caption(ratios: pd.DataFrame) -> str:
-    """How far the methods agree on a ratio, and how many of their intervals exclude 1.
-
-    Parameters
-    ----------
-    ratios : pandas.DataFrame
-        ``method ratio lo hi``, as `loadcurve.stats.summarise_ratios` returns it.
+    """How far the methods of `loadcurve.stats.summarise_ratios` agree, and how many of their intervals exclude 1.
 
     Examples
     --------
@@ -62,10 +52,7 @@ def ratios_caption(ratios: pd.DataFrame) -> str:
 def coverage_caption(coverage: pd.DataFrame) -> str:
     """Which method covers the true ratio least and most often, with the fewest and with the most runs.
 
-    Parameters
-    ----------
-    coverage : pandas.DataFrame
-        ``shape runs method coverage_ratio``, as `validation.coverage.summarise_coverage` returns it.
+    `coverage` is as `validation.coverage.summarise_coverage` returns it.
 
     Examples
     --------

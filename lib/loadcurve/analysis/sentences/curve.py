@@ -54,7 +54,7 @@ def throughput_alt(curve: "Curve") -> str:
     levels = curve.levels
     first, last = levels.iloc[0], levels.iloc[-1]
     parts = [
-        f"Throughput over {_axis(curve)}, {len(curve.runs)} runs at {len(levels)} loads: "
+        f"Throughput over {LOADS[curve.load]}, {len(curve.runs)} runs at {len(levels)} loads: "
         f"{shown(first['throughput_rps'], 'rps')} at {at_load(first[curve.load], curve.load)}, "
         f"{shown(last['throughput_rps'], 'rps')} at {at_load(last[curve.load], curve.load)}."
     ]
@@ -77,7 +77,7 @@ def latency_caption(curve: "Curve") -> str:
 def latency_alt(curve: "Curve") -> str:
     """Describe the figure of response times over load."""
     words = ", ".join("mean" if name == "latency_mean_s" else percentile(name) for name in statistics(curve.levels))
-    return f"Response time ({words}) over {_axis(curve)}, logarithmic. {latency_caption(curve)}"
+    return f"Response time ({words}) over {LOADS[curve.load]}, logarithmic. {latency_caption(curve)}"
 
 
 def usage_caption(curve: "Curve") -> str:
@@ -104,7 +104,3 @@ def statistics(levels: pd.DataFrame) -> list[str]:
 def highest_statistic(levels: pd.DataFrame) -> str:
     """Column of the highest percentile that is known, else of the mean."""
     return statistics(levels)[-1]
-
-
-def _axis(curve: "Curve") -> str:
-    return LOADS[curve.load]

@@ -17,14 +17,7 @@ _FITS = 0.1  # residual with which a law counts as near a level
 def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, curve: str = "") -> str:
     """Where the two bounds cross, and what the load there costs.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Runs of one curve.
-    demand, saturation : Estimate
-        From `find_demand` and `find_saturation`.
-    curve : str
-        Name of the curve.
+    `runs` are of one curve, `demand` and `saturation` from `find_demand` and `find_saturation`.
 
     Examples
     --------
@@ -40,16 +33,9 @@ no limit for the load. At 2 connections, nearest to N*, throughput is 95 % of th
 
 
 def gain_caption(gain: pd.DataFrame, enough: float = _NEAR, curve: str = "") -> str:
-    """What more connections cost beyond those that give a share of the best throughput.
+    """What more connections cost beyond those that give the share `enough` of the best mean throughput.
 
-    Parameters
-    ----------
-    gain : pandas.DataFrame
-        As `loadcurve.models.summarise_gain` returns it.
-    enough : float
-        Share of the best mean throughput, 0 to 1.
-    curve : str
-        Name of the curve.
+    `gain` is as `loadcurve.models.summarise_gain` returns it.
 
     Examples
     --------
@@ -77,14 +63,7 @@ def gain_caption(gain: pd.DataFrame, enough: float = _NEAR, curve: str = "") -> 
 def law_caption(fit: Fit, subject: str, load: str = "connections") -> str:
     """How far a fitted law is from the levels, and where the distance is largest.
 
-    Parameters
-    ----------
-    fit : Fit
-        Any fit.
-    subject : str
-        What was fitted, such as ``throughput of cpu``.
-    load : str
-        Noun of the load, in the plural.
+    `subject` is what was fitted, `load` the noun of the load, in the plural.
 
     Examples
     --------
@@ -101,12 +80,7 @@ def law_caption(fit: Fit, subject: str, load: str = "connections") -> str:
 def residuals_caption(residuals: pd.DataFrame, load: str = "connections") -> str:
     """The largest residual of a law above and below the levels, and its error at levels left out of the fit.
 
-    Parameters
-    ----------
-    residuals : pandas.DataFrame
-        As `Fit.residuals` returns it.
-    load : str
-        Noun of the load, in the plural.
+    `residuals` are as `Fit.residuals` returns them, `load` is the noun of the load, in the plural.
 
     Examples
     --------
@@ -133,11 +107,6 @@ other levels alone, it is off by up to 30 % (connections = 1).'
 def intervals_caption(intervals: pd.DataFrame) -> str:
     """Which quantity has the widest interval relative to its value, by each method.
 
-    Parameters
-    ----------
-    intervals : pandas.DataFrame
-        ``quantity method value lo hi``.
-
     Examples
     --------
     >>> rows = [("peak", "t", 10.0, 8.0, 12.0), ("limit", "t", 5.0, 4.9, 5.1), ("peak", "profile", 10.0, 9.0, np.inf)]
@@ -162,16 +131,7 @@ def intervals_caption(intervals: pd.DataFrame) -> str:
 def capacity_caption(capacity: Estimate, objective: Objective, curve: str = "", load: str = "connections") -> str:
     """Between which loads the capacity under an objective lies.
 
-    Parameters
-    ----------
-    capacity : Estimate
-        From `find_capacity`.
-    objective : Objective
-        The objective that the figure draws.
-    curve : str
-        Name of the curve.
-    load : str
-        Column of the load.
+    `capacity` is from `find_capacity`, `objective` the one that the figure draws, and `load` the column of the load.
 
     Examples
     --------
@@ -190,14 +150,7 @@ between.'
 
 
 def knees_caption(knees: pd.DataFrame, curve: str = "") -> str:
-    """How far the definitions of the knee disagree.
-
-    Parameters
-    ----------
-    knees : pandas.DataFrame
-        As `summarise_knees` returns it.
-    curve : str
-        Name of the curve.
+    """How far the definitions of the knee in a table of `summarise_knees` disagree.
 
     Examples
     --------
@@ -221,12 +174,7 @@ maximum power.'
 def usage_of_curve_caption(usage: pd.DataFrame, demands: pd.DataFrame, curve: str = "") -> str:
     """Which resource is busiest, and whether the lines end in measured or in extrapolated saturation.
 
-    Parameters
-    ----------
-    usage, demands : pandas.DataFrame
-        As `summarise_demands` takes and returns them.
-    curve : str
-        Name of the curve.
+    `usage` and `demands` are as `summarise_demands` takes and returns them.
 
     Examples
     --------

@@ -11,12 +11,7 @@ _FLAT = 2.0  # a percentile that has at most doubled since the lowest rate
 def rates_caption(offered: pd.DataFrame, closed: pd.DataFrame) -> str:
     """Up to which rate the 99th percentile is level, where it ends, and what the closed loop shows at most.
 
-    Parameters
-    ----------
-    offered : pandas.DataFrame
-        From `summarise_rates`, of an open loop.
-    closed : pandas.DataFrame
-        The same of a closed loop, by connections; may be empty.
+    `offered` is from `summarise_rates`, of an open loop; `closed` is the same of a closed loop, and may be empty.
 
     Examples
     --------

@@ -12,10 +12,7 @@ _WITHIN = 0.03  # deviation that counts as agreement with a law, the band of the
 def concurrency_caption(findings: pd.DataFrame) -> str:
     """In how many runs of each curve as many requests were in flight as connections were requested.
 
-    Parameters
-    ----------
-    findings : pandas.DataFrame
-        Findings of the rule effective-concurrency, with the column ``variant`` of their runs.
+    `findings` are of the rule effective-concurrency, with the column ``variant`` of their runs.
 
     Examples
     --------
@@ -38,11 +35,11 @@ def established_caption(established: pd.DataFrame) -> str:
     """
     share = (established["established"] / established["connections"]).astype(float)
     whole, every = int((share >= 1).sum()), len(established)
+    seen = f"ss saw all requested connections at the server in {whole} of {every} runs"
     if whole == every:
-        return f"ss saw all requested connections at the server in {whole} of {every} runs."
+        return f"{seen}."
     worst = established.loc[share.idxmin()]
     least = f"{worst['established']:,} of {worst['connections']:,}"
-    seen = f"ss saw all requested connections at the server in {whole} of {every} runs"
     return f"{seen}; fewest in {worst['run_id']}: {least}."
 
 
@@ -72,10 +69,7 @@ def busy_caption(busy: pd.DataFrame) -> str:
 def deviation_caption(deviation: pd.DataFrame) -> str:
     """How well N/R predicts throughput, with R of the same run and with the least R.
 
-    Parameters
-    ----------
-    deviation : pandas.DataFrame
-        As `loadcurve.audit.summarise_deviation` returns it.
+    `deviation` is as `loadcurve.audit.summarise_deviation` returns it.
 
     Examples
     --------
@@ -89,9 +83,8 @@ to 1 connection, but measured throughput is 40 % below it at 8 connections.'
     within = (least.abs() <= _WITHIN).cummin()
     at, last = least.index[-1], least.iloc[-1]
     near = f"within 3 % up to {connections_words(within[within].index.max())}" if within.any() else ""
-    far = (
-        f"measured throughput is {percent(abs(last))} {'below' if last < 0 else 'above'} it at {connections_words(at)}"
-    )
+    side = "below" if last < 0 else "above"
+    far = f"measured throughput is {percent(abs(last))} {side} it at {connections_words(at)}"
     rest = near if within.iloc[-1] else ", but ".join(filter(None, [near, far]))
     size = shown(float(own.abs().max()), "ratio")
     return (

@@ -18,12 +18,7 @@ _WORDS: dict[str, tuple[Callable[[pd.DataFrame], str], str, str]] = {
 def curves_caption(runs: pd.DataFrame, column: str = "throughput_rps") -> str:
     """What throughput or the mean response time of each curve does as connections grow.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``; those without connections, or without the quantity, are not drawn and not counted.
-    column : {"throughput_rps", "latency_mean_s"}
-        The quantity.
+    Runs without connections, or without the quantity, are not drawn and not counted.
 
     Examples
     --------

@@ -108,10 +108,8 @@ def causes_of(facts: SimpleNamespace) -> tuple[list[Cause], bool]:
     for cause in TOO_MANY if facts.ratio > 1 else TOO_FEW:
         if (cause.tools and facts.tool not in cause.tools) or not cause.holds(facts):
             continue
-        carried, counted = (
-            getattr(facts, cause.connections or "nan", np.nan),
-            getattr(facts, cause.in_flight or "nan", np.nan),
-        )
+        carried = getattr(facts, cause.connections, np.nan)
+        counted = getattr(facts, cause.in_flight, np.nan)
         if carried * _MOST < facts.in_flight or counted > facts.connections * _MOST:
             continue
         found.append(cause)

@@ -67,9 +67,8 @@ def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
 def _received(run: Any, limits: Mapping[str, float]) -> Finding:
     """Judge the bytes that reached the program: at least those of the body."""
     received = run.received_bytes_per_s / run.throughput_rps
-    evidence = (
-        f"The generator received {received:,.1f} bytes for each response, whose body has {run.document_bytes:,.0f}."
-    )
+    evidence = f"The generator received {received:,.1f} bytes for each response, "
+    evidence += f"whose body has {run.document_bytes:,.0f}."
     few = received < run.document_bytes * (1 - limits["missing"])
     return Finding(run, "error" if few else "ok", evidence, _MISSING, received, run.document_bytes)
 

@@ -31,7 +31,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
 from loadcurve.audit.rules._monitored import LINKS
-from loadcurve.audit.run_tables import Tables, first_rows, key_of
+from loadcurve.audit.run_tables import Tables, first_rows, key_of, rows_by_key
 from loadcurve.audit.samples import EDGE_S
 
 _MONITORED = ("network", "tcp", "cpu")
@@ -83,7 +83,7 @@ def _spans(tables: Tables, lasts: pd.Series) -> dict[str, list[Any]]:
     ]
     every = pd.concat(rows) if rows else pd.DataFrame({"key": [], "host": [], "elapsed": []})
     every = every[every["key"].isin(lasts.index)]
-    return _by_key(every.groupby(["key", "host"])["elapsed"].agg(first="min", last="max").reset_index())
+    return rows_by_key(every.groupby(["key", "host"])["elapsed"].agg(first="min", last="max").reset_index())
 
 
 def _loads(tables: Tables) -> dict[str, list[Any]]:
@@ -111,14 +111,7 @@ def _loads(tables: Tables) -> dict[str, list[Any]]:
         busy=("busy", "any"), first=("elapsed", "min"), last=("elapsed", "max"), size=("elapsed", "size"),
     ).reset_index()  # fmt: skip
     each = each[each["before"] & each["after"] & ~each["busy"] & (each["size"] > 2)]
-    return _by_key(each.assign(interval=(each["last"] - each["first"]) / (each["size"] - 1)))
-
-
-def _by_key(rows: pd.DataFrame) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for row in rows.itertuples(index=False):
-        found.setdefault(str(row.key), []).append(row)
-    return found
+    return rows_by_key(each.assign(interval=(each["last"] - each["first"]) / (each["size"] - 1)))
 
 
 RULE = Rule(

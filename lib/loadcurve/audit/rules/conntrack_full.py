@@ -71,13 +71,11 @@ def _of_tables(tables: Tables, limits: Mapping[str, float]) -> dict[str, Evidenc
         frame.assign(host=frame["host"].astype(object).fillna(""), number=pd.to_numeric(frame["value"], "coerce"))
         for frame in (counts, most.assign(key=key_of(most)))
     )
-    shares = (
-        used.groupby(place)["number"].max().to_frame("used").join(room.groupby(place)["number"].max().rename("room"))
-    )
+    largest, rooms = used.groupby(place)["number"].max(), room.groupby(place)["number"].max()
+    shares = largest.to_frame("used").join(rooms.rename("room"))
     shares = shares[(shares["room"] > 0) & shares["used"].notna()].reset_index()
-    shares = (
-        shares.assign(share=shares["used"] / shares["room"]).sort_values("share").drop_duplicates("key", keep="last")
-    )
+    shares = shares.assign(share=shares["used"] / shares["room"]).sort_values("share")
+    shares = shares.drop_duplicates("key", keep="last")
     found = {}
     for row in shares.itertuples(index=False):
         host = row.host or "the host"

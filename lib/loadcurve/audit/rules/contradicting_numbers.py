@@ -36,7 +36,7 @@ import pandas as pd
 
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
-from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.run_tables import Tables, report_key_of
 from loadcurve.tables.schemas.derived import half_digit
 
 _WORDS = {
@@ -84,8 +84,8 @@ def _above_maximum(tables: Tables) -> Iterator[tuple[int, dict[str, Any]]]:
     runs, latency = tables["runs"], tables.get("latency")
     if latency is None or latency.empty:
         return
-    highest = latency["latency_s"].astype(float).groupby(_place_of(latency)).max()
-    places = _place_of(runs)
+    highest = latency["latency_s"].astype(float).groupby(report_key_of(latency)).max()
+    places = report_key_of(runs)
     places = places.mask(places.duplicated(keep=False))  # several reports of one file without names
     rounded = 2 * half_digit(runs, "latency_max_s")  # of both times
     stated_s, most_s = (each.to_numpy(float, na_value=np.nan) for each in (places.map(highest), runs["latency_max_s"]))
@@ -100,10 +100,6 @@ def _relative(runs: pd.DataFrame, column: str) -> np.ndarray:
     """Return by what part of its value a column may be off as it is printed; 0 where it is missing or 0."""
     values = runs[column].to_numpy(float, na_value=np.nan)
     return np.where(values > 0, half_digit(runs, column) / np.where(values > 0, values, 1.0), 0.0)
-
-
-def _place_of(frame: pd.DataFrame) -> pd.Series:
-    return key_of(frame) + "/" + frame["generator"].astype("string").fillna("")
 
 
 def _in_words(identity: Mapping[str, Any]) -> str:

@@ -27,10 +27,9 @@ loop is the load, and nobody calls its throughput an arrival rate.
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import pandas as pd
 
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
-from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.run_tables import Tables, report_key_of
 
 _FEW = 0.025  # a percentile of fewer responses is no percentile (few-responses)
 _RECORD = "Use a generator that reports it, such as hey or ab."
@@ -39,9 +38,9 @@ _RECORD = "Use a generator that reports it, such as hey or ab."
 def judge_omission(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run without correction: the percentile that is furthest below its least value."""
     runs, latency = tables["runs"], tables["latency"]
-    rows = latency[latency["latency_s"].notna() & (latency["quantile"] < 1)].assign(key=_place)
+    rows = latency[latency["latency_s"].notna() & (latency["quantile"] < 1)].assign(key=report_key_of)
     runs = runs[~runs["latency_corrected"].fillna(True).astype(bool)]
-    facts = runs.assign(key=_place)[["key", "latency_max_s", "connections", "duration_s", "requests"]]
+    facts = runs.assign(key=report_key_of)[["key", "latency_max_s", "connections", "duration_s", "requests"]]
     rows = rows[["key", "quantile", "latency_s"]].merge(facts.drop_duplicates("key"), on="key")
     rows = rows.astype({"quantile": float, "latency_s": float})
     rows = rows[rows["requests"].astype(float) >= np.log(_FEW) / np.log(rows["quantile"].clip(lower=1e-9))]
@@ -50,7 +49,7 @@ def judge_omission(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
     rows["ratio"] = rows["least"] / rows["latency_s"].where(rows["latency_s"] > 0)
     worst = rows.sort_values("ratio", kind="stable").drop_duplicates("key", keep="last").set_index("key")
     found = dict(zip(worst.index, worst.itertuples(), strict=True))
-    for run, key in zip(runs.itertuples(index=False), _place(runs), strict=True):
+    for run, key in zip(runs.itertuples(index=False), report_key_of(runs), strict=True):
         if (row := found.get(key)) is None or np.isnan(row.ratio):
             continue
         name = f"p{100 * row.quantile:.6g}"
@@ -59,18 +58,12 @@ def judge_omission(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
             evidence = f"The longest response, {_ms(run.latency_max_s)}, does not hide {name} ({_ms(row.latency_s)})."
             yield Finding(run, "ok", evidence, "", ratio, limits["factor"])
             continue
-        evidence = (
-            f"One of {run.connections} connections waited {_ms(run.latency_max_s)} of {run.duration_s:.3g} s: at a "
-        )
-        evidence += f"constant rate {name} is at least {_ms(row.least)}, printed is {_ms(row.latency_s)}."
+        evidence = f"One of {run.connections} connections waited {_ms(run.latency_max_s)} of {run.duration_s:.3g} s: "
+        evidence += f"at a constant rate {name} is at least {_ms(row.least)}, printed is {_ms(row.latency_s)}."
         advice = (
             "Time requests from when they were due (`wrk2 -R`, `oha -q --latency-correction`), with free connections."
         )
         yield Finding(run, "warning", evidence, advice, ratio, limits["factor"])
-
-
-def _place(frame: pd.DataFrame) -> pd.Series:
-    return key_of(frame) + frame["generator"].astype("string").radd("#").fillna("").astype(object)
 
 
 def _ms(seconds: float) -> str:

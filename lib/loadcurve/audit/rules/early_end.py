@@ -42,12 +42,9 @@ def measure_shortfall(tables: Tables) -> pd.DataFrame:
     by_number = 1 - started / numbers["requests_asked"].where(numbers["requests_asked"] > 0)
     # Where both were asked for, either one ends the run.
     is_time = (by_time <= by_number) | by_number.isna()
-    done = numbers["duration_s"].map("{:.4g} s".format).where(is_time, started.map("{:.0f} requests".format))
-    asked = (
-        numbers["duration_asked_s"]
-        .map("{:.4g} s".format)
-        .where(is_time, numbers["requests_asked"].map("{:.0f} requests".format))
-    )
+    seconds, requests = "{:.4g} s".format, "{:.0f} requests".format
+    done = numbers["duration_s"].map(seconds).where(is_time, started.map(requests))
+    asked = numbers["duration_asked_s"].map(seconds).where(is_time, numbers["requests_asked"].map(requests))
     observed = by_time.where(is_time, by_number).clip(lower=0.0)
     return worst(pd.DataFrame({"key": key_of(runs), "observed": observed, "done": done, "asked": asked}))
 

@@ -150,9 +150,8 @@ def _judge(facts: SimpleNamespace, factor: float) -> tuple[Severity, str, str]:
     severity = worst if explained and worst != "error" else severity
     words = "Cause" if explained else "Cause in part"
     clauses = f" {words}: {fill_text('; '.join(cause.clause for cause in causes), vars(facts))}." if causes else " "
-    text += (
-        f"{clauses}{'' if explained else ' The rest has no cause in the data.' if causes else 'No cause in the data.'}"
-    )
+    rest = " The rest has no cause in the data." if causes else "No cause in the data."
+    text += clauses if explained else clauses + rest
     advice = [fill_text(cause.advice, vars(facts)) for cause in causes]
     advice += [] if explained else [_record(facts)]
     advice += [f"Until then do not use this run as a point at N = {facts.connections}."] if worst == "error" else []

@@ -57,7 +57,8 @@ def judge_failed_requests(tables: Tables, limits: Mapping[str, float]) -> Iterat
             text = f"{format_quantity(lengths, 'ratio')} of {sent:.0f} responses had another length than the first."
             yield Finding(run, "warning", text, _ADVICE["errors_length"], lengths, limits["warning"])
             continue
-        advice = " ".join(_advice(run))
+        causes = dict.fromkeys(text for name, text in _ADVICE.items() if name in _present(run))
+        advice = " ".join([*causes, "Report goodput, not throughput."])
         yield Finding(run, severity, _evidence(run, failed, sent, polled), advice, share, limits["warning"])
 
 
@@ -107,11 +108,6 @@ def _present(run: pd.Series) -> set[str]:
 
 def _count(run: pd.Series, name: str) -> int:
     return 0 if pd.isna(value := run.get(name)) else int(value)
-
-
-def _advice(run: pd.Series) -> list[str]:
-    causes = [text for name, text in _ADVICE.items() if name in _present(run)]
-    return [*dict.fromkeys(causes), "Report goodput, not throughput."]
 
 
 RULE = Rule(

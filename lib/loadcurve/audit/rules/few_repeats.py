@@ -50,10 +50,8 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     copies = int(copied.sum())
     repeats = runs[~copied].groupby(["variant", "axis", "level"], dropna=False).size()
     few, least = int((repeats < limits["repeats"]).sum()), int(repeats.min())
-    runs_word = "run" if least == 1 else "runs"
-    evidence = (
-        f"{few} of {len(repeats)} levels have fewer than {limits['repeats']:g} runs, the least {least} {runs_word}."
-    )
+    evidence = f"{few} of {len(repeats)} levels have fewer than {limits['repeats']:g} runs, "
+    evidence += f"the least {least} {'run' if least == 1 else 'runs'}."
     if copies:
         evidence += (
             f" {copies} {'runs have' if copies > 1 else 'run has'} the numbers of another run of the level "

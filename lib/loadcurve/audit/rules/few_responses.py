@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
-from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.run_tables import Tables, key_of, report_key_of
 
 # A spectrum, such as that of an HDR histogram, goes on to the last response in steps that nobody reports.  A percentile
 # has a name: 1 − q has one digit (p99, p99.95), or is 25 (p97.5).
@@ -45,12 +45,13 @@ def judge_few(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     latency, runs = tables["latency"], tables["runs"]
     above = 1 - latency["quantile"].astype(float)
     rows = latency[(above > 1e-12) & (above < 1) & latency["latency_s"].notna() & _named(above)]
-    places = pd.concat([_place(rows), key_of(rows)[rows["generator"].notna()]])  # a run may not name its generator
+    # A run may not name its generator.
+    places = pd.concat([report_key_of(rows), key_of(rows)[rows["generator"].notna()]])
     pairs = pd.DataFrame({"place": places, "quantile": rows["quantile"].astype(float).reindex(places.index)})
     printed: dict[str, list[float]] = {}
     for place, quantile in pairs.drop_duplicates().sort_values("quantile").itertuples(index=False):
         printed.setdefault(place, []).append(quantile)
-    for run, place in zip(runs.itertuples(index=False), _place(runs), strict=True):
+    for run, place in zip(runs.itertuples(index=False), report_key_of(runs), strict=True):
         if place not in printed:
             record = "Let the generator print percentiles (`wrk --latency`)."
             yield not_checked(run, "needs a percentile below the maximum", record)
@@ -83,11 +84,6 @@ def _named(above: pd.Series) -> pd.Series:
     share = above.clip(lower=1e-12)
     digits = (share / 10.0 ** np.floor(np.log10(share) + 1e-9)).to_numpy()
     return pd.Series(np.isclose(digits[:, None], _DIGITS, rtol=1e-6).any(axis=1), above.index) | (share > 0.1)
-
-
-def _place(frame: pd.DataFrame) -> pd.Series:
-    number = frame["generator"].astype("string").radd("#").fillna("")
-    return key_of(frame) + number.astype(object)
 
 
 def _names(quantiles: np.ndarray) -> str:

@@ -32,7 +32,7 @@ import numpy as np
 
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.rules._balancer import COUNTED, of_servers, service_of
-from loadcurve.audit.run_tables import Tables, first_rows, key_of
+from loadcurve.audit.run_tables import Tables, first_rows, key_of, rows_by_key
 
 _HASHES = ("sh", "mh", "source", "ip_hash")  # of the client's address, in ipvsadm, haproxy and nginx
 _MANY = 300  # addresses, beyond which the normal distribution is close and the sum takes a tenth of a second
@@ -86,10 +86,8 @@ def judge_sources(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         most, one = max(zip(over, known, strict=True), key=lambda each: each[0])
         sources, fair = int(one.sources), max(one.shares)
         evidence = f"Scheduler {one.scheduler} saw {sources} client address{'es' if sources > 1 else ''} for "
-        evidence += (
-            f"{len(one.shares)} servers: the expected largest share is {fair * (1 + most) * 100:.3g} %, an even "
-        )
-        evidence += f"one {fair * 100:.3g} %."
+        evidence += f"{len(one.shares)} servers: the expected largest share is {fair * (1 + most) * 100:.3g} %, "
+        evidence += f"an even one {fair * 100:.3g} %."
         advice = "Send from more addresses, hash the port too, or measure with round robin."
         yield Finding(run, "warning" if most > limits["ratio"] else "ok", evidence, advice, most, limits["ratio"])
 
@@ -110,10 +108,7 @@ def _hashing(tables: Tables) -> dict[str, list[Any]]:
         rows = rows.join(seen.groupby(["key", "of"])["client_address"].nunique().rename("sources"))
     else:
         rows = rows.assign(sources=0)
-    found: dict[str, list[Any]] = {}
-    for row in rows[rows["shares"].str.len() > 1].fillna({"sources": 0}).reset_index().itertuples(index=False):
-        found.setdefault(str(row.key), []).append(row)
-    return found
+    return rows_by_key(rows[rows["shares"].str.len() > 1].fillna({"sources": 0}).reset_index())
 
 
 def _addresses_of_generators(tables: Tables) -> dict[str, int]:

@@ -37,7 +37,7 @@ from loadcurve.audit.rule import NO_SAMPLE, Finding, Limit, Rule, not_checked
 from loadcurve.audit.rules._monitored import PACKETS, SATURATION, SOFTIRQ
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.utilisation import worst
+from loadcurve.audit.utilisation import worst_host
 from loadcurve.units import format_quantity
 
 
@@ -65,18 +65,15 @@ def judge_packet_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
 
 def _packets(tables: Tables) -> pd.DataFrame:
     samples = samples_within(tables["network"], tables["runs"])
-    samples = samples.assign(
-        pps=samples[["received_pps", "transmitted_pps"]].max(axis=1), host=samples["host"].fillna("")
-    )
-    return worst(samples.groupby(["key", "host", "interface"], observed=True)["pps"].mean().reset_index(), "pps")
+    samples = samples.assign(pps=samples[["received_pps", "transmitted_pps"]].max(axis=1))
+    return worst_host(samples, "pps", "interface")
 
 
 def _softirq(tables: Tables) -> pd.DataFrame:
     samples = samples_within(tables.get("cpu"), tables["runs"])
     if samples.empty:
         return pd.DataFrame(columns=["observed"])
-    samples = samples[samples["cpu"] != "all"].assign(host=samples["host"].fillna(""))
-    return worst(samples.groupby(["key", "host", "cpu"])["cpu_softirq_ratio"].mean().reset_index(), "cpu_softirq_ratio")
+    return worst_host(samples[samples["cpu"] != "all"], "cpu_softirq_ratio", "cpu")
 
 
 _ADVICE = (

@@ -58,15 +58,12 @@ def judge_duration(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
         lasted = float(run.duration_s)
         evidence = f"The load lasted {format_quantity(lasted, 's')}."
         if lasted < least:
-            yield Finding(run, "warning", evidence, _advice(run.tool, max(advised_seconds(run), least)), lasted, least)
+            seconds = max(advised_seconds(run), least)
+            option = _OPTIONS.get(str(run.tool), "").format(s=f"{seconds:g}")
+            advice = f"Measure for at least {seconds:g} s" + (f" (`{run.tool} {option}`)." if option else ".")
+            yield Finding(run, "warning", evidence, advice, lasted, least)
         else:
             yield Finding(run, "ok", evidence, "", lasted, least)
-
-
-def _advice(tool: object, seconds: float) -> str:
-    """Return how to measure longer, with the option of the load generator if it is known."""
-    option = _OPTIONS.get(str(tool), "").format(s=f"{seconds:g}")
-    return f"Measure for at least {seconds:g} s" + (f" (`{tool} {option}`)." if option else ".")
 
 
 RULE = Rule(

@@ -49,8 +49,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `flows` and `counters` of one or several ``conntrack -L``, ``-E`` or ``-S``.
 
     `flows`: a row for each connection; `reply_address` and `reply_port` only where the server answers to another place
-    than the client's (source NAT).  `counters`: a row for each number of ``-S``; `item` is the processor.  Raises
-    ParseError where a line is not what conntrack prints, and where it prints an error only.
+    than the client's (source NAT).  `counters`: a row for each number of ``-S``; `item` is the processor.
 
     Examples
     --------

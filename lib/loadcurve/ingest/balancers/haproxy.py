@@ -51,8 +51,7 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     """Table `balancer` of one or several ``show stat``.
 
     A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener. Every
-    column without one of its own stays in `other` as ``name=value``.  Raises ParseError where a line does not fit the
-    heading, or there is no heading.
+    column without one of its own stays in `other` as ``name=value``.
 
     Examples
     --------

@@ -10,8 +10,9 @@ counters were zeroed; rates are estimates over the last seconds.
 import re
 from typing import Any
 
-from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list
+from loadcurve.ingest.balancers.lists import ListCursor
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 _TITLE = re.compile(r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing")
 _TOTALS = re.compile(r"(?:CPU\s+)?Conns\s+Packets\s+Packets\s+Bytes\s+Bytes")
@@ -26,8 +27,7 @@ _RATE_UNITS = ("per_s", "pps", "pps", "bytes_per_s", "bytes_per_s")
 def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several /proc/net/ip_vs_stats or /proc/net/ip_vs_stats_percpu.
 
-    `counters`: a row for each number; `item` is the processor, ``all`` for the kernel's ``~``.  Raises ParseError where
-    a line is not what the kernel prints, or there is no whole line of numbers.
+    A row for each number; `item` is the processor, ``all`` for the kernel's ``~``.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
                 {**shared, "counter": name, "value": int(value, 16), "unit": unit, **stamp}
                 for name, unit, value in zip(names, units, match["values"].split(), strict=True)
             ]
-        elif names and not is_noise_in_list(line):
+        elif names and not is_noise(line):
             cursor.fail("five numbers in hexadecimal")
     if not rows:
         cursor.refuse("a line of numbers of ip_vs_stats")

@@ -15,8 +15,9 @@ Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_n
 import re
 from typing import Any
 
-from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list, packets_and_bytes, scaled
+from loadcurve.ingest.balancers.lists import ListCursor, packets_and_bytes, scaled
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 _NUMBER = r"([0-9]{1,18}[KMGT]?)"
 _CHAIN = re.compile(
@@ -42,8 +43,7 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `counters` and `balancer` of one or several ``iptables -L -v`` or ``iptables-save -c``.
 
     `counters`: packets and bytes of each rule and of each policy; `group` is the chain, after its table where that is
-    printed, `item` the rule as printed.  `balancer`: a row for each rule that sends connections to one server.  Raises
-    ParseError where a rule has no numbers although its heading has, and where there is no chain.
+    printed, `item` the rule as printed.  `balancer`: a row for each rule that sends connections to one server.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class _Rules:
             return False
         if not (line.startswith(("Chain ", ":", "[")) or self.counted or "-A " in line):
             return False
-        if self.chains and line != "COMMIT" and not is_noise_in_list(line):
+        if self.chains and line != "COMMIT" and not is_noise(line):
             self._cursor.warn("the text ends inside this line, which is left out")
         return bool(self.chains)
 
@@ -114,10 +114,9 @@ class _Rules:
                 self._count(match[4] or "", match[1], match[2])
         elif line.startswith(("[", ":")) and self.table:
             self._cursor.fail("[packets:bytes] -A CHAIN … or :CHAIN POLICY [packets:bytes]")
-        elif self.counted and not is_noise_in_list(line):
-            match = _RULE.fullmatch(re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line)
-            if match is None:
-                self._cursor.fail("packets, bytes and a rule")
+        elif self.counted and not is_noise(line):
+            rule = re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line
+            match = _RULE.fullmatch(rule) or self._cursor.fail("packets, bytes and a rule")
             self._count(" ".join(match[3].split()), match[1], match[2])
         else:
             return False

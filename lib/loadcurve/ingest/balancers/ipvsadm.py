@@ -32,8 +32,9 @@ from loadcurve.ingest.balancers.ipvsadm_rows import (
     rule_row,
     timeout_rows,
 )
-from loadcurve.ingest.balancers.lists import ListCursor, is_noise_in_list
+from loadcurve.ingest.balancers.lists import ListCursor
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import is_noise
 
 _KIND = re.compile(
     r"(?P<version>IP Virtual Server version\b)"
@@ -72,8 +73,7 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
 
     `balancer`: a row for each service and each server at each snapshot, or none where the list is empty. `flows`: a row
     for each connection.  `counters`: time limits, sync daemons, local addresses of DPVS.  `version` is that of IPVS in
-    the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.  Raises ParseError where
-    a line of a list is not what ipvsadm prints, and where ipvsadm prints only an error.
+    the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.
 
     Examples
     --------
@@ -144,9 +144,8 @@ class _Reader:
             cursor.refuse("a list of ipvsadm")
         cursor.warnings += [f"line {number}: an error: {line}" for number, line in cursor.errors]
         if self.cut.left_out and holds_some:
-            cursor.warnings.append(
-                f"line {cursor.end}: the text ends inside this line; the word that may be cut is left out"
-            )
+            left_out = "the text ends inside this line; the word that may be cut is left out"
+            cursor.warnings.append(f"line {cursor.end}: {left_out}")
         timed = any("time" in row for row in (*rows, *self.counters)) or any(flow[0] for flow in self.flows.rows)
         again = len(self.headings) - len(set(self.headings))
         if again and not timed:
@@ -158,7 +157,7 @@ class _Reader:
         return Parsed("proc" if kernels else "ipvsadm", tables, tuple(cursor.warnings), self.ipvs)
 
     def _other(self, line: str) -> None:
-        chatter = is_noise_in_list(line)
+        chatter = is_noise(line)
         if self.cursor.take_time():
             self._end_list()
         elif self.mode == "local" and self.open and not chatter and not _PROMPT.match(line):

@@ -88,9 +88,7 @@ def is_kernels(token: str) -> bool:
     >>> is_kernels("C6120009:0050"), is_kernels(f"[{groups}:0001]:1000"), is_kernels(f"[{groups}:1001]:1000")
     (True, True, False)
     """
-    return _HEX_PLACE.fullmatch(token) is not None and (
-        not token.startswith("[") or _LEADING_ZERO.search(token) is not None
-    )
+    return bool(_HEX_PLACE.fullmatch(token) and (not token.startswith("[") or _LEADING_ZERO.search(token)))
 
 
 def is_kernels_list(lines: Iterable[str], spaced: bool) -> bool:
@@ -184,11 +182,8 @@ class Listing:
         if len(words) < 2:
             self._cursor.fail("a service such as TCP 198.18.0.9:80 rr")
         protocol, name, *rest = words
-        row: dict[str, Any] = {
-            "tool": "proc" if self.hexadecimal else "ipvsadm",
-            "kind": "service",
-            "protocol": protocol,
-        }
+        tool = "proc" if self.hexadecimal else "ipvsadm"
+        row: dict[str, Any] = {"tool": tool, "kind": "service", "protocol": protocol}
         if protocol == "FWM":
             if not re.fullmatch(r"[0-9A-F]{8}" if self.hexadecimal else r"[0-9]{1,10}", name):
                 self._cursor.fail("a firewall mark", name)
@@ -297,10 +292,8 @@ class Flows:
         if _HEX.fullmatch(state):
             self._cursor.warn(f"ipvsadm printed a port as the time and an address as the state {state}")
             state, expires, server, reply = None, None, reply, server
-        protocol = match["protocol"].upper()
-        self.rows.append(
-            (self._cursor.time, "ipvsadm", protocol, state, expires, *ends, *server, *reply, match["other"])
-        )
+        known = (self._cursor.time, "ipvsadm", match["protocol"].upper(), state, expires)
+        self.rows.append((*known, *ends, *server, *reply, match["other"]))
         return True
 
     def add_dpvs(self) -> None:

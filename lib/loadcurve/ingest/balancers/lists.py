@@ -56,7 +56,7 @@ class ListCursor(Cursor):
 
     def warn_ignored(self) -> None:
         """Add a warning that the current line is ignored, unless it is certainly not part of a list."""
-        if not is_noise_in_list(self.line):
+        if not is_noise(self.line):
             self.warn(f"ignored: {self.line[:60]!r}")
 
     def refuse(self, expected: str) -> NoReturn:
@@ -64,17 +64,6 @@ class ListCursor(Cursor):
         for number, line in self.errors:
             raise ParseError(number, expected, line)
         super().refuse(expected)
-
-
-def is_noise_in_list(line: str) -> bool:
-    """Whether a line is certainly not part of a list: noise, which is never longer than a terminal is wide.
-
-    Examples
-    --------
-    >>> is_noise_in_list("[root@lb1 ~]# ipvsadm -ln"), is_noise_in_list("9" * 5000)
-    (True, False)
-    """
-    return len(line) <= 500 and is_noise(line)
 
 
 def scaled(token: str, line: int) -> tuple[int, bool]:

@@ -38,8 +38,7 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
     """Tables `counters` and `balancer` of one or several ``nft list ruleset``.
 
     `counters`: packets and bytes of each counted rule, element and object; `group` is family, table and chain, `item`
-    the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.  Raises ParseError where a
-    counter has no two numbers, and where there is no table.
+    the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.
 
     Examples
     --------
@@ -91,10 +90,7 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _counters(bare: str, block: str, cursor: ListCursor) -> list[re.Match[str]]:
-    """Return the packets and bytes of a line without quoted text.
-
-    Raises ParseError where a counter has no two numbers.
-    """
+    """Return the packets and bytes of a line without quoted text; raise where a counter has no two numbers."""
     found = list(_COUNTER.finditer(bare))
     whole = len(found) == len(_COUNTED.findall(bare))
     if block == "counter" and not found:
@@ -106,8 +102,7 @@ def _counters(bare: str, block: str, cursor: ListCursor) -> list[re.Match[str]]:
 def parse_nft_json(text: str) -> Parsed:
     """Tables `counters` and `balancer` of ``nft -j list ruleset``.
 
-    As `parse_nft` returns; `item` is ``handle N`` and the rule's expressions as compact JSON.  `text` is JSON with the
-    key ``nftables``.  Raises ParseError where the text is not such JSON, or a counter has no two whole numbers.
+    As `parse_nft` returns; `item` is ``handle N`` and the rule's expressions as compact JSON.
 
     Examples
     --------

@@ -27,8 +27,7 @@ _TIME_UNITS = {"usec": 1e-6, "time": 1e-9}  # of version 2, and of version 1
 def parse_cgroup(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``cpu.stat`` of control groups, times in seconds.
 
-    A row for each number; `item` is the path of the group where the text names it.  `text` is the file, or ``grep -H ''
-    /sys/fs/cgroup/…/cpu.stat``, each perhaps after a line with its time.  Raises ParseError where there is no counter.
+    A row for each number; `item` is the path of the group where the text names it.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ethtool -S``.
 
     A row for each number; `item` is the interface where the text names it.  None, with a warning, where the driver has
-    no statistics.  Raises ParseError where a number is garbled, and where there is no output of ethtool.
+    no statistics.
 
     Examples
     --------

@@ -29,8 +29,7 @@ _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``ip -s link``.
 
-    A row for each number; `item` is the interface.  Raises ParseError where numbers do not fit their names, and where
-    there are none.
+    A row for each number; `item` is the interface.
 
     Examples
     --------
@@ -75,17 +74,13 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
         else:
             values.append(counter(token, at + 1))
     if any(_SHORT.fullmatch(token) for token in tokens):
-        lines.warn(
-            at + 1, "numbers are abbreviated with k, M, G or T, so only their first digits are known; run ip without -h"
-        )
+        short_numbers = "numbers are abbreviated with k, M, G or T, so only their first digits are known"
+        lines.warn(at + 1, f"{short_numbers}; run ip without -h")
     return counter_rows(lines, "ip", "link", interface, list(zip(names, values, strict=False)))
 
 
 def parse_ip_link_json(text: str) -> Parsed:
     """Table `counters` of ``ip -s -j link``.
-
-    `text` is one or several documents: lists of interfaces.  Raises ParseError where a document is not what ip prints,
-    or no interface has counters.
 
     Examples
     --------

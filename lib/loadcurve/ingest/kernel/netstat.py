@@ -26,8 +26,7 @@ _LONGEST = 200  # characters of the longest sentence, with room for other langua
 def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
 
-    A row for each line with a number; `group` is the section, missing where no heading was seen.  Raises ParseError
-    where there is no counter.
+    A row for each line with a number; `group` is the section, missing where no heading was seen.
 
     Examples
     --------

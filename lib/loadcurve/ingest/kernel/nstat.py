@@ -36,7 +36,7 @@ _PROTOCOLS = (
 def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `counters` of one or several outputs of nstat.
 
-    A row for each counter; `group` is the protocol its name begins with.  Raises ParseError where there is no counter.
+    A row for each counter; `group` is the protocol its name begins with.
 
     Examples
     --------
@@ -68,9 +68,6 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
 
 def parse_nstat_json(text: str) -> Parsed:
     """Table `counters` of ``nstat --json``.
-
-    `text` is one or several documents such as ``{"kernel":{"IpInReceives":58147992}}``.  Raises ParseError where a
-    document is not what nstat prints.
 
     Examples
     --------

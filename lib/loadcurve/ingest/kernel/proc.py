@@ -198,8 +198,7 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
     r"""Tables of files of /proc: `interrupts counters sockets connections memory load settings`.
 
     Counters since the machine was started (or since the network namespace was made), never rates.  `text` is one or
-    several files, once or in a series, perhaps with times, prompts or the names of the files between them.  Raises
-    ParseError where a file is garbled, and where there is none.
+    several files, once or in a series, perhaps with times, prompts or the names of the files between them.
 
     Examples
     --------
@@ -223,12 +222,10 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
             lines.stray(at)
         at += 1
     tables = {"interrupts": rows.interrupts.table()} if len(rows.interrupts) else {}
-    tables |= {
-        name: table for name, table in rows.tables.items() if table or name == "connections"
-    }  # a list without sockets is a result
+    # A list without sockets is a result.
+    tables |= {name: table for name, table in rows.tables.items() if table or name == "connections"}
     if not tables:
         at = next((i for i, line in enumerate(lines.all) if line), 0)
-        raise ParseError(
-            at + 1, "a complete file of /proc" if found else "a file of /proc of a known kind", lines.all[at]
-        )
+        expected = "a complete file of /proc" if found else "a file of /proc of a known kind"
+        raise ParseError(at + 1, expected, lines.all[at])
     return Parsed("proc", tables, lines.warnings)

@@ -79,10 +79,8 @@ class Interrupts:
 
     def table(self) -> pd.DataFrame:
         """The table, without empty columns."""
-        frame = pd.DataFrame(
-            {name: values for name, values in self._columns.items() if any(v is not None for v in values)}
-        )
-        return frame.assign(tool="proc")
+        known = {name: values for name, values in self._columns.items() if any(v is not None for v in values)}
+        return pd.DataFrame(known).assign(tool="proc")
 
 
 @dataclass
@@ -207,8 +205,6 @@ def take_sockets(lines: Lines, at: int, rows: ProcRows) -> int:
                 unit = "bytes" if name == "memory" else ""
                 rows.add("counters", counter_rows(lines, "proc", "sockstat", line[1], [(name, value)], unit))
         at += 1
-    if not seen:
-        raise ParseError(at + 1, "a line of sockstat", lines.all[at])
     rows.add("sockets", [row])
     return at
 
@@ -219,16 +215,13 @@ def take_sockets_in_hexadecimal(lines: Lines, at: int, rows: ProcRows) -> int:
     rows.add("connections", [])
     while at < len(lines) and (line := lines.all[at]):
         match = _SOCKET_ROW.fullmatch(line)
-        if match is None:
-            if not re.match(r"[0-9]+: ", line):
-                break
-            if lines.is_open(at):
-                lines.warn(at + 1, "the text ends inside this row, which is left out")
-                return at + 1
-            raise ParseError(at + 1, "a row such as '0: 0100007F:0050 00000000:0000 0A …'", line)
-        if lines.is_open(at) and match.end(12) == len(line):
+        if match is None and not re.match(r"[0-9]+: ", line):
+            break
+        if lines.is_open(at) and (match is None or match.end(12) == len(line)):
             lines.warn(at + 1, "the text ends inside this row, which is left out")
             return at + 1
+        if match is None:
+            raise ParseError(at + 1, "a row such as '0: 0100007F:0050 00000000:0000 0A …'", line)
         rows.add("connections", [{**_socket(match, at + 1), **lines.stamp}])
         at += 1
     return at

@@ -24,8 +24,7 @@ _WORD = re.compile(r"-?[0-9]+(?:\.[0-9]+)*|[0-9a-f]+(?:[-,:][0-9a-f]*)*|[A-Za-z]
 def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `settings` of one or several outputs of sysctl.
 
-    A row for each setting; one blank separates several numbers of a value, and an empty value is missing.  Raises
-    ParseError where there is no setting.
+    A row for each setting; one blank separates several numbers of a value, and an empty value is missing.
 
     Examples
     --------

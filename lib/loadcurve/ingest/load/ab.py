@@ -126,19 +126,11 @@ def _split(line: str) -> Iterator[str]:
 
 
 class Reader:
-    """Sorts the lines of a text by run of ab.
-
-    Attributes
-    ----------
-    found : list of Report
-        One for each run.
-    unread : list of tuple of int and str
-        Lines, with their numbers, that belong to no run.
-    """
+    """Sorts the lines of a text by run of ab."""
 
     def __init__(self, text: str) -> None:
-        self.found: list[Report] = []
-        self.unread: list[tuple[int, str]] = []
+        self.found: list[Report] = []  # one for each run
+        self.unread: list[tuple[int, str]] = []  # lines, with their numbers, that belong to no run
         self._cursor = Cursor(text, "ab")
         for line in self._cursor:
             for part in _split(line):
@@ -168,9 +160,8 @@ class Reader:
         if colon and (known := label.strip()) in LABELS:
             return self._take_label(known, value)
         line = " ".join(line.split())
-        return self._take_start(line) or self._take_report(line, report) or self._take_error(line, report) or (
-            self._unknown(line, report)
-        )  # fmt: skip
+        taken = self._take_start(line) or self._take_report(line, report) or self._take_error(line, report)
+        return taken or self._unknown(line, report)
 
     def _current(self, stage: int = 0) -> Report:
         """Return the report that a line of this stage belongs to; a line of an earlier stage begins a new report."""
@@ -252,9 +243,8 @@ class Reader:
 
     def _take_row(self, report: Report, label: str, numbers: list[str]) -> bool:
         if label in report.phases or len(numbers) not in (3, 5) or not all(re.fullmatch(REAL, t) for t in numbers):
-            self._cursor.fail(
-                f"{report.columns or '3 or 5'} numbers in ms in the one line of {label!r}", " ".join(numbers)
-            )
+            expected = f"{report.columns or '3 or 5'} numbers in ms in the one line of {label!r}"
+            self._cursor.fail(expected, " ".join(numbers))
         if not self._leave_out(report):
             report.phases[label] = (numbers, self._cursor.number)
         if label == "Total":
@@ -350,9 +340,7 @@ class Reader:
             if own and not is_prose(line):
                 self._cursor.fail(f"a line of ab's report ({report.region})", line)
             return bool(known)
-        if known:
-            return True
-        return bool(report and report.verbose and report.stage < 3)
+        return bool(known or (report and report.verbose and report.stage < 3))
 
 
 def rejoin_lines(text: str) -> tuple[str, list[int]]:

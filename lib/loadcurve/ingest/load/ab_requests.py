@@ -30,6 +30,7 @@ from pyarrow import csv
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
+from loadcurve.ingest.load.requests_csv import end_of_rows
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import is_noise, nothing_in
 
@@ -60,10 +61,7 @@ def parse_ab_requests(text: str) -> Parsed:
     >>> parsed.tables["requests"][["connect_s", "processing_s", "latency_s", "waiting_s"]].values.tolist()
     [[0.001, 0.003, 0.005, 0.003]]
     """
-    warnings: list[str] = []
-    end = text.rfind("\n") + 1
-    if text[end:].strip():
-        warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    end, warnings = end_of_rows(text)
     columns, generator = _columns(text, end)
     if not len(generator):
         raise nothing_in(text, f"rows under {_HEADER.strip()!r}")
@@ -75,17 +73,12 @@ def _columns(text: str, end: int) -> tuple[dict[str, list[np.ndarray]], np.ndarr
     start = len(text) - len(text.lstrip())
     if text.startswith(_HEADER, start):
         try:
-            columns = _quickly(text[start:end] if start or end < len(text) else text)
-            return columns, np.zeros(sum(map(len, columns["seconds"])), "int32")
+            table = csv.read_csv(column_source(text[start:end]), *_OPTIONS)  # the numbers, not the text of the time
+            columns = {name: [chunk.to_numpy() for chunk in table[name].chunks] for name in _NUMBERS}
+            return columns, np.zeros(len(table), "int32")
         except pa.ArrowInvalid:  # the slow pass reports the line, or finds that there are other lines between the rows
             pass
     return _slowly(text[:end])
-
-
-def _quickly(text: str) -> dict[str, list[np.ndarray]]:
-    """Pieces of the columns of a file without any other line; the numbers but not the text of the time are read."""
-    table = csv.read_csv(column_source(text), *_OPTIONS)
-    return {name: [chunk.to_numpy() for chunk in table[name].chunks] for name in _NUMBERS}
 
 
 def _slowly(text: str) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:

@@ -146,9 +146,8 @@ class Rows:
         if window and window[0][2]:
             run["requests_asked"] = None
             if (run["requests"] or 0) > (numbers["Number of requests"] or 0):
-                self._warn(
-                    window[1], "ab kept fewer times than requests, so its times are of means over several requests"
-                )
+                fewer = "ab kept fewer times than requests, so its times are of means over several requests"
+                self._warn(window[1], fewer)
         if "Complete requests" in report.labels and "Number of workers" not in report.labels:
             run["threads"] = 1  # only the ab of httpd's trunk has more lines
         # ab omits these lines when they are 0; "Total transferred" follows them.
@@ -187,13 +186,10 @@ class Rows:
             readings = readings[1:] + readings[:1]
         value, slack = readings[0]
         if requests and rate:
-            fits = [
-                (near, half)
-                for near, half in readings
-                if _is_quotient(rate, requests, max(near - 2 * half, 0.0), near + 2 * half, cut=0)
-            ]
-            if fits:
-                value, slack = fits[0]
+            for near, half in readings:
+                if _is_quotient(rate, requests, max(near - 2 * half, 0.0), near + 2 * half, cut=0):
+                    value, slack = near, half
+                    break
             else:
                 self._warn(at, f"{requests} requests in {match[1]} s are not {rate} requests per second")
         if value != printed:

@@ -100,9 +100,8 @@ def parse_autocannon(text: str) -> Parsed:
         return cursor.failed_run("a report of autocannon")
     if run is not runs[-1]["runs"][0]:
         cursor.warn("the text ends before '… requests in …', so the last report is left out")
-    return Parsed(
-        "autocannon", with_generator_numbers(_NAMES, [_finished(one) for one in runs]), tuple(cursor.warnings)
-    )
+    tables = with_generator_numbers(_NAMES, [_finished(one) for one in runs])
+    return Parsed("autocannon", tables, tuple(cursor.warnings))
 
 
 def _take_row(

@@ -288,11 +288,8 @@ def _json_run(result: object, text: str) -> dict[str, Any]:
     if unknown := [code for code in codes if not _JSON_CODE.fullmatch(code)]:
         raise ParseError(line_of("RetCodes", text), "status codes or words", unknown[0])
     run: dict[str, Any] = {
-        "tool": "fortio",
-        "status": "finished",
-        "tool_version": _version(result),
-        "duration_s": duration,
-    }
+        "tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration,
+    }  # fmt: skip
     times = numbers_at(result, _JSON_TIMES, text, required=False)
     run |= times if count else dict.fromkeys(times, math.nan)
     if isinstance(url := value_at(result, "URL", text, required=False), str):

@@ -104,9 +104,8 @@ def run_of(numbers: dict[str, Any], good_rate: float) -> tuple[dict[str, Any], l
     """Row of `runs` and rows of `latency`, of the numbers of all requests and the rate of those that were OK."""
     requests, failed, rate = numbers["requests"], numbers["requests_failed"], numbers["throughput_rps"]
     good_rate = good_rate if requests > failed else 0.0  # Gatling prints - for no request
-    latency = [
-        {"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in numbers.pop("quantiles").items()
-    ]
+    times = numbers.pop("quantiles")
+    latency = [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]
     run = {
         "generator": 0, "tool": "gatling", "status": "finished", **numbers, "requests_succeeded": requests - failed,
         "duration_s": requests / rate if rate else math.nan, "goodput_rps": good_rate,
@@ -137,13 +136,8 @@ def _numbers(report: dict[str, Any]) -> dict[str, Any]:
     times = {f"latency_{n}_s": report[n][0] / 1000 for n in ("mean", "stdev", "min", "max") if n in report}
     total, _, failed = report["requests"]
     rate = report.get("rate", (math.nan,))[0]
-    return {
-        "requests": total,
-        "requests_failed": failed,
-        "throughput_rps": rate,
-        **times,
-        "quantiles": report["quantiles"],
-    }
+    counts = {"requests": total, "requests_failed": failed, "throughput_rps": rate}
+    return counts | times | {"quantiles": report["quantiles"]}
 
 
 def errors_of(messages: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -176,12 +170,8 @@ def parse_gatling_stats(text: str) -> Parsed:
     labels = []
     for name, part in _leaves(document, text, 0):
         row = _json_numbers(value_at(part, "stats", text), text)[0]
-        times = row.pop("quantiles")
-        labels.append(
-            {"generator": 0, "label": name}
-            | {LABEL_QUANTILES[q]: t for q, t in times.items() if q in LABEL_QUANTILES}
-            | row
-        )
+        times = {LABEL_QUANTILES[q]: t for q, t in row.pop("quantiles").items() if q in LABEL_QUANTILES}
+        labels.append({"generator": 0, "label": name} | times | row)
     if not total["quantiles"]:
         warnings.append("the file has fewer than four percentiles, so which ones they are is not known")
     run, latency = run_of(total, good_rate)
@@ -213,10 +203,8 @@ def _json_numbers(stats: object, text: str) -> tuple[dict[str, Any], float]:
         return real(str(value), line_of(path, text), f"a number for {path!r}")
 
     counts = {name: of(f"numberOfRequests.{name}") for name in ("total", "ok", "ko")}
-    if (
-        any(not count >= 0 or count != int(count) for count in counts.values())
-        or counts["ok"] + counts["ko"] != counts["total"]
-    ):
+    are_whole = all(count >= 0 and count == int(count) for count in counts.values())
+    if not are_whole or counts["ok"] + counts["ko"] != counts["total"]:
         raise ParseError(line_of("numberOfRequests", text), "a total that is ok and ko", str(counts))
     rate = {name: of(f"meanNumberOfRequestsPerSecond.{name}", required=name != "ok") for name in ("total", "ok")}
     # With fewer than four percentiles, the file does not say which ones they are.

@@ -11,6 +11,7 @@ Format and numbers (``LogFileDataWriter``): columns are separated by tabs, times
 """
 
 import re
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from pyarrow import csv as arrow
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.load.gatling import errors_of
-from loadcurve.ingest.load.samples import categories, summary_of
+from loadcurve.ingest.load.requests_csv import end_of_rows
+from loadcurve.ingest.load.samples import categories, indexed, summary_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import is_noise
 
@@ -53,10 +55,7 @@ def parse_gatling_log(text: str) -> Parsed:
     if binary := _BINARY.match(text):
         got = f"the binary simulation.log of Gatling {binary[1] or '3.13 or later'}"
         raise ParseError(0, "text: read the summary that Gatling prints at the end instead (gatling … > run.txt)", got)
-    warnings: list[str] = []
-    end = text.rfind("\n") + 1
-    if text[end:].strip():
-        warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    end, warnings = end_of_rows(text)
     text = text[:end]
     try:
         columns = _quickly(text)
@@ -134,7 +133,7 @@ def _requests(columns: dict[str, pa.ChunkedArray], warnings: list[str]) -> tuple
     """Table `requests`, and which of them failed."""
     if not len(columns["start"]):
         raise ParseError(1, "a row REQUEST of Gatling", "none")
-    texts = {name: _indexed(columns[name]) for name in columns if name not in ("start", "end")}
+    texts = {name: indexed(columns[name]) for name in columns if name not in ("start", "end")}
     states, names = texts["state"]
     if not {name.strip() for name in names} <= set(_STATES):
         raise ParseError(0, "OK or KO for each request", ", ".join(names)[:60])
@@ -172,17 +171,8 @@ def _label(groups: str, name: str) -> str:
     return " / ".join([*filter(None, groups.strip().split(",")), name.strip()])
 
 
-def _indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    whole = column.unify_dictionaries().combine_chunks()
-    chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return chunk.indices.to_numpy(zero_copy_only=False), chunk.dictionary.to_pylist()
-
-
 def _users(text: str) -> int:
     """Largest number of virtual users at one time, of the rows USER; 0 without any."""
     rows = (line for line in text.split("\n") if "USER\t" in line)
     events = [(int(match[2]), 1 if match[1] == "START" else -1) for row in rows if (match := _USER.fullmatch(row))]
-    if not events:
-        return 0
-    steps = np.array(sorted(events))[:, 1]
-    return max(0, int(np.cumsum(steps).max()))
+    return max(accumulate((step for _, step in sorted(events)), initial=0))

@@ -250,10 +250,9 @@ def _row(report: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
     if not responses:
         row |= {"status": "failed", "throughput_rps": 0.0}
         row["reason"] = f"{report['errored']} of {row['requests_failed']} failed requests errored, none had a response"
-    else:
-        if done > responses:
-            row["throughput_rps"] = rate * responses / done
-            warnings.append(f"line {line}: {done - responses} requests without a response are in 'req/s'")
+    elif done > responses:
+        row["throughput_rps"] = rate * responses / done
+        warnings.append(f"line {line}: {done - responses} requests without a response are in 'req/s'")
     row["errors_other"] = report["errored"] - min(report["errored"], row["errors_timeout"] or 0)
     if done and not _agree(report["run"], row["duration_s"], done):
         warnings.append(

@@ -117,15 +117,13 @@ def _row(match: re.Match[str], cursor: Cursor) -> dict[str, Any]:
 
 
 def _seconds(token: str, cursor: Cursor) -> float:
-    match = _CLOCK.fullmatch(token)
-    if match is None:
-        cursor.fail("a time such as 00:00:02", token)
+    match = _CLOCK.fullmatch(token) or cursor.fail("a time such as 00:00:02", token)
     return float(match[4]) if match[4] else int(match[1]) * 3600.0 + int(match[2]) * 60.0 + int(match[3])
 
 
 def _milliseconds(token: str, cursor: Cursor) -> float:
     """Seconds; JMeter prints the largest and the smallest whole number before the first sample."""
-    value = int(whole(token.removeprefix("-"), cursor.number, "a time in ms")) if len(token) < 19 else 2**63
+    value = whole(token.removeprefix("-"), cursor.number, "a time in ms") if len(token) < 19 else 2**63
     return math.nan if value >= 10**15 or token.startswith("-") else value / 1000.0
 
 
@@ -141,24 +139,20 @@ def parse_jmeter_statistics(text: str) -> Parsed:
     document = load_json(text, "statistics.json of JMeter", warnings)
     if not isinstance(document, dict) or not document or not all(isinstance(each, dict) for each in document.values()):
         raise nothing_in(text, "an object with statistics by label")
-    labels = [_json_row({"": each}, name, text) for name, each in document.items() if name != "Total"]
+    labels = [_json_row(each, name, text) for name, each in document.items() if name != "Total"]
     tables: dict[str, list[dict[str, Any]]] = {"runs": [], "latency": [], "labels": [row for row, _ in labels]}
     if "Total" in document:
-        total, latency = _json_row({"": document["Total"]}, "Total", text)
-        requests, failed = total["requests"], total["requests_failed"]
-        rate = total["throughput_rps"]
-        kept = {
-            name: value for name, value in total.items() if not name.startswith(("label", "latency_p", "latency_med"))
-        }
-        tables["runs"] = [
-            kept | {
-                "tool": "jmeter", "status": "finished", "requests_succeeded": requests - failed,
-                "duration_s": requests / rate if rate else 0.0,
-                "percentile_estimator": "interpolated, of the last 20,000 samples by default",
-                "latency_corrected": False, "latency_origin": "measured",
-            }
-        ]  # fmt: skip
-        tables["latency"] = latency
+        total, tables["latency"] = _json_row(document["Total"], "Total", text)
+        requests, failed, rate = total["requests"], total["requests_failed"], total["throughput_rps"]
+        of_labels = ("label", "latency_p", "latency_med")
+        run = {name: value for name, value in total.items() if not name.startswith(of_labels)}
+        run |= {
+            "tool": "jmeter", "status": "finished", "requests_succeeded": requests - failed,
+            "duration_s": requests / rate if rate else 0.0,
+            "percentile_estimator": "interpolated, of the last 20,000 samples by default",
+            "latency_corrected": False, "latency_origin": "measured",
+        }  # fmt: skip
+        tables["runs"] = [run]
     else:
         warnings.append("there is no 'Total', so the run as a whole is missing")
     return Parsed("jmeter", tables, tuple(warnings))
@@ -166,7 +160,6 @@ def parse_jmeter_statistics(text: str) -> Parsed:
 
 def _json_row(document: dict[str, Any], name: str, text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Row of `labels`, and its quantiles as rows of `latency`."""
-    document = document[""]
     at = text.find(f'"{name}"')
     part = "\n" * text.count("\n", 0, max(at, 0)) + text[max(at, 0) :]  # errors name a line of this label
     requests, failed = integer_at(document, "sampleCount", part), integer_at(document, "errorCount", part)

@@ -33,6 +33,8 @@ from pyarrow import csv as arrow
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.load.jmeter_samples import is_garbled_status, is_transaction, parsed_samples
+from loadcurve.ingest.load.requests_csv import end_of_rows
+from loadcurve.ingest.load.samples import indexed
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import is_noise, nothing_in
 
@@ -75,28 +77,25 @@ def parse_jtl(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_jtl(text).tables["runs"][["requests", "requests_failed", "throughput_rps"]].values.tolist()
     [[2.0, 1.0, 1.3333333333333333]]
     """
-    warnings: list[str] = []
-    end = text.rfind("\n") + 1
-    if text[end:].strip():
-        warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    end, warnings = end_of_rows(text)
     names, delimiter, begin, line = _heading(text, end)
     known = {name: i for i, name in enumerate(names) if name in _NUMBERS or name in _WORDS}
     body = text[begin:end]
     formatted = "timeStamp" in known and _is_formatted(body, delimiter, known["timeStamp"])
+    counted = {name: i for name, i in known.items() if name in _NUMBERS and not (formatted and name == "timeStamp")}
     try:
         table = _quickly(body, len(names), known, delimiter, formatted)
     except pa.ArrowInvalid:  # find the row, or that other lines are between the rows
-        body = _slowly(body, names, known, delimiter, formatted, line, warnings)
+        body = _slowly(body, names, counted, delimiter, line, warnings)
         try:
             table = _quickly(body, len(names), known, delimiter, formatted)
         except pa.ArrowInvalid as error:
             raise ParseError(line, "rows of a JTL", str(error)[:80]) from None
     if not len(table):
         raise ParseError(line, "rows of a JTL below its header", "")
-    texts = {name: _indexed(table[name]) for name in known if name in _WORDS}
-    numbers = {
-        name: _floats(table[name]) for name in known if name in _NUMBERS and not (formatted and name == "timeStamp")
-    }
+    texts = {name: indexed(table[name]) for name in known if name in _WORDS}
+    # Milliseconds since 1970 and bytes are exact as floats, up to 2**53.
+    numbers: dict[str, np.ndarray] = {name: np.asarray(table[name].to_numpy(), float) for name in counted}
     if formatted:
         numbers["timeStamp"] = _milliseconds(table["timeStamp"], timezone, line)
     _check(texts, numbers, body, line)
@@ -110,7 +109,8 @@ def _heading(text: str, end: int) -> tuple[tuple[str, ...], str, int, int]:
     at = 0
     for number, line in enumerate(text[: min(end, _HEAD)].split("\n"), 1):
         if match := _HEADER.fullmatch(line):
-            return _names(line, match[1]), match[1], at + len(line) + 1, number + 1
+            header = tuple(name.strip() for name in next(csv.reader([line], delimiter=match[1])))
+            return header, match[1], at + len(line) + 1, number + 1
         if line.strip() and not is_noise(line.strip()):
             if names := _names_without_header(line):
                 return *names, at, number
@@ -124,10 +124,6 @@ def _is_formatted(body: str, delimiter: str, column: int) -> bool:
     """Whether the time stamp of the first row is a formatted one."""
     first = next((row for row in csv.reader(io.StringIO(body[:_HEAD], newline=""), delimiter=delimiter) if row), [])
     return len(first) > column and _INSTANT.fullmatch(first[column].strip()) is not None
-
-
-def _names(line: str, delimiter: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter)))
 
 
 def _names_without_header(line: str) -> tuple[tuple[str, ...], str] | None:
@@ -152,8 +148,6 @@ def _quickly(body: str, width: int, known: dict[str, int], delimiter: str, forma
         include_columns=[columns[i] for i in known.values()],
         column_types={columns[i]: kinds[name] for name, i in known.items()},
         null_values=["", "null"],
-        strings_can_be_null=False,
-        auto_dict_encode=False,
     )
     read = arrow.ReadOptions(block_size=_BLOCK, column_names=columns)
     if not body:
@@ -169,13 +163,7 @@ def _quickly(body: str, width: int, known: dict[str, int], delimiter: str, forma
 
 
 def _slowly(
-    body: str,
-    names: tuple[str, ...],
-    known: dict[str, int],
-    delimiter: str,
-    formatted: bool,
-    line: int,
-    warnings: list[str],
+    body: str, names: tuple[str, ...], counted: dict[str, int], delimiter: str, line: int, warnings: list[str]
 ) -> str:
     """Return the rows without the other lines between them; raise for the first row that is none."""
     kept = io.StringIO()
@@ -183,37 +171,24 @@ def _slowly(
     csv.field_size_limit(1 << 27)
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True)
     before = 0
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return kept.getvalue()
-        except csv.Error as error:
-            raise ParseError(line + before, f"CSV of JMeter: {error}", "") from None
-        at, before = line + before, reader.line_num
-        plain = delimiter.join(row).strip()
-        if not plain or is_noise(plain) or tuple(token.strip() for token in row) == names:
-            continue
-        if len(row) * _FOREIGN <= len(names):
-            warnings.append(f"line {at}: ignored, because JMeter does not write it: {plain[:60]!r}")
-            continue
-        if len(row) != len(names):
-            raise ParseError(at, f"{len(names)} columns of a JTL", plain)
-        for name, i in known.items():
-            counted = name in _NUMBERS and not (formatted and name == "timeStamp")
-            if counted and row[i].strip() not in ("", "null") and not _WHOLE.fullmatch(row[i]):
-                raise ParseError(at, f"a whole number for {name!r}", row[i])
-        write(row)
-
-
-def _indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    whole = column.unify_dictionaries().combine_chunks()
-    chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return chunk.indices.to_numpy(zero_copy_only=False), chunk.dictionary.to_pylist()
-
-
-def _floats(column: pa.ChunkedArray) -> np.ndarray:
-    return np.asarray(column.to_numpy(), float)  # ms since 1970 and bytes are exact up to 2**53
+    try:
+        for row in reader:
+            at, before = line + before, reader.line_num
+            plain = delimiter.join(row).strip()
+            if not plain or is_noise(plain) or tuple(token.strip() for token in row) == names:
+                continue
+            if len(row) * _FOREIGN <= len(names):
+                warnings.append(f"line {at}: ignored, because JMeter does not write it: {plain[:60]!r}")
+                continue
+            if len(row) != len(names):
+                raise ParseError(at, f"{len(names)} columns of a JTL", plain)
+            for name, i in counted.items():
+                if row[i].strip() not in ("", "null") and not _WHOLE.fullmatch(row[i]):
+                    raise ParseError(at, f"a whole number for {name!r}", row[i])
+            write(row)
+    except csv.Error as error:
+        raise ParseError(line + before, f"CSV of JMeter: {error}", "") from None
+    return kept.getvalue()
 
 
 def _milliseconds(column: pa.ChunkedArray, timezone: str, line: int) -> np.ndarray:
@@ -221,11 +196,8 @@ def _milliseconds(column: pa.ChunkedArray, timezone: str, line: int) -> np.ndarr
     tokens = pd.Series(column.to_pandas()).str.strip().str.replace("/", "-").str.replace(",", ".")
     try:
         times = pd.to_datetime(tokens, format="ISO8601", utc=False)
-        times = (
-            times.dt.tz_localize(timezone, ambiguous=True, nonexistent="shift_forward")
-            if times.dt.tz is None
-            else times
-        )
+        if times.dt.tz is None:
+            times = times.dt.tz_localize(timezone, ambiguous=True, nonexistent="shift_forward")
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         bad = next((i for i, token in enumerate(tokens) if not _INSTANT.fullmatch(str(token))), 0)
         raise ParseError(line + bad, "a time such as 2026/11/22 21:42:23.826", str(tokens[bad]) or str(error)) from None
@@ -286,12 +258,10 @@ def parse_jtl_xml(text: str) -> Parsed:
     try:
         reader.parser.Parse(body.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
-        said = expat.ErrorString(error.code)
+        said, line = expat.ErrorString(error.code), reader.before + error.lineno
         if said not in _AT_END or not reader.rows:
-            raise ParseError(reader.before + error.lineno, f"XML of JMeter: {said}", "") from None
-        reader.warnings.append(
-            f"line {reader.before + error.lineno}: the text ends inside a sample or before the last one"
-        )
+            raise ParseError(line, f"XML of JMeter: {said}", "") from None
+        reader.warnings.append(f"line {line}: the text ends inside a sample or before the last one")
     if not reader.rows:
         raise nothing_in(text, "a sample in the XML of JMeter")
     return _tables(reader.rows, reader.warnings)
@@ -342,10 +312,9 @@ def _row(attributes: dict[str, str], line: int) -> dict[str, Any]:
             if not _XML_WHOLE.fullmatch(attributes[key]):
                 raise ParseError(line, f"a whole number for {key!r}", attributes[key])
             row[name] = int(attributes[key])
-    if "elapsed" not in row or not 0 <= row.get("timeStamp", 0) < 253402300799000:
-        raise ParseError(
-            line, "a sample with its elapsed time t, and its time ts in ms since 1970", str(attributes)[:80]
-        )
+    if "elapsed" not in row or not 0 <= row.get("timeStamp", 0) < _LATEST_MS:
+        expected = "a sample with its elapsed time t, and its time ts in ms since 1970"
+        raise ParseError(line, expected, str(attributes)[:80])
     if attributes.get("s") not in ("true", "false"):
         raise ParseError(line, "true or false for 's'", attributes.get("s", ""))
     if is_garbled_status(row.get("responseCode", "")):

@@ -52,7 +52,8 @@ def parsed_samples(texts: Texts, numbers: Mapping[str, np.ndarray], passed: np.n
     data["error"] = _errors(texts, failed)
     if "URL" in texts:
         codes, values = texts["URL"]
-        data["url"] = categories(np.where(np.isin(codes, _absent(values)), -1, codes), values)
+        absent = [code for code, value in enumerate(values) if value in ("", "null")]
+        data["url"] = categories(np.where(np.isin(codes, absent), -1, codes), values)
     requests = pd.DataFrame(data, copy=False)
     users = numbers.get("allThreads")
     known = {"connections": int(np.nanmax(users))} if users is not None and np.isfinite(users).any() else {}
@@ -80,12 +81,9 @@ def _requests(texts: Texts, numbers: Mapping[str, np.ndarray], count: int, warni
         if transactions.any():
             left, alone = _transactions(texts, numbers, transactions, sizes[codes])
             kept &= ~left
-            warnings += _omitted(
-                left, "are of transaction controllers and left out, because their samples are rows too"
-            )
-            warnings += _omitted(
-                alone, "are of transaction controllers whose samples are not in the file; each counts as one"
-            )
+            which = "are of transaction controllers"
+            warnings += _omitted(left, f"{which} and left out, because their samples are rows too")
+            warnings += _omitted(alone, f"{which} whose samples are not in the file; each counts as one")
     subs = _sub_samples(texts, numbers)
     warnings += _omitted(subs, "are sub-samples (LABEL-0, LABEL-1: redirects, embedded resources) and left out")
     return np.asarray(kept & ~subs)
@@ -141,10 +139,6 @@ def _not_negative(values: np.ndarray, name: str, warnings: list[str]) -> np.ndar
     if below.any():
         warnings.append(f"{below.sum()} values of {name} are below 0 and left out")
     return np.where(below, np.nan, values)
-
-
-def _absent(values: list[str]) -> list[int]:
-    return [code for code, value in enumerate(values) if value in ("", "null")]
 
 
 def is_garbled_status(code: str) -> bool:

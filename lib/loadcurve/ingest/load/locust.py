@@ -28,6 +28,7 @@ from typing import Any
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.json_text import instant
+from loadcurve.ingest.load.requests_csv import end_of_rows
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, nothing_in, real, whole
 
@@ -37,7 +38,7 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%?")
 ESTIMATOR = "of response times rounded to two significant digits from 100 ms on, to whole ms below"
 TOTAL_NAMES = ("Aggregated", "Total")
 _HEADING = re.compile(
-    r"(Type\s+)?Name\s+# reqs\s+# fails\s*\|?\s+Avg\s+Min\s+Max\s*\|?\s+Med(?:ian)?\s*\|?\s+req/s(\s+failures/s)?"
+    r"(?:Type\s+)?Name\s+# reqs\s+# fails\s*\|?\s+Avg\s+Min\s+Max\s*\|?\s+Med(?:ian)?\s*\|?\s+req/s(\s+failures/s)?"
 )
 _ROW = re.compile(
     r"(.*?\S)\s+([0-9x]{1,18})\s+([0-9x]{1,18})\(([^()\s]{1,12})%\)\s*\|?\s*"
@@ -70,7 +71,7 @@ def parse_locust(text: str) -> Parsed:
         if match := cursor.match(_USERS):
             users = max(users, int(match[1] or match[2] or match[3]))
         elif heading := cursor.match(_HEADING):
-            table = {"typed": bool(heading[1]), "old": not heading[2], "labels": [], "errors": [], "times": {}}
+            table = {"old": not heading[1], "labels": [], "errors": [], "times": {}}
             block = "rows"
         elif match := cursor.match(_PERCENTILES):
             block = "percentiles" if last else ""
@@ -106,7 +107,8 @@ def parse_locust(text: str) -> Parsed:
 def _take_row(table: dict[str, Any], cursor: Cursor) -> bool:
     """Add a row to a table; True if it is the last, of all requests."""
     match, number = cursor.expect(_ROW, "a row such as 'GET / 644 0(0.00%) | 0 0 20 1 | 128.82 0.00'"), cursor.number
-    method, name = _named(match[1], table["typed"])
+    method, _, name = match[1].partition(" ")
+    method, name = (method, name.strip()) if name else ("", method)
     ended, failed = whole(match[2], number), whole(match[3], number)
     share = real(match[4], number, "a percentage")
     # Before 0.13, requests and failures are counted apart.
@@ -127,11 +129,6 @@ def _take_row(table: dict[str, Any], cursor: Cursor) -> bool:
     return False
 
 
-def _named(text: str, typed: bool) -> tuple[str, str]:
-    method, _, name = text.partition(" ")
-    return (method, name.strip()) if name.strip() else ("", text) if not typed or not name else (method, name)
-
-
 def _percentiles(line: str, names: list[str], first: bool) -> tuple[str, dict[str, str], str] | None:
     tokens = line.split()
     width = len(names) + 1
@@ -145,14 +142,12 @@ def _percentiles(line: str, names: list[str], first: bool) -> tuple[str, dict[st
 def _tables(table: dict[str, Any], warnings: list[str]) -> Parsed:
     total = {name: value for name, value in table["total"].items() if name != "latency_median_s"}
     run = run_row(total, table["lost"]) | _errors(table["errors"])
-    times: dict[float, float] = next(
-        (table["times"][name] for name in ("Aggregated", "Total", "None Total") if name in table["times"]), {}
-    )
+    of_all = [table["times"][name] for name in ("Aggregated", "Total", "None Total") if name in table["times"]]
+    times: dict[float, float] = of_all[0] if of_all else {}
     if not times:
         times = {0.5: table["total"]["latency_median_s"]} if "latency_median_s" in table["total"] else {}
-        warnings.append(
-            f"line {table['line']}: the table of percentiles does not follow, so more requests may have come"
-        )
+        missing = "the table of percentiles does not follow, so more requests may have come"
+        warnings.append(f"line {table['line']}: {missing}")
     labels = [
         label_row(method, name, known, table["times"].get(f"{method} {name}".strip(), {}))
         for method, name, known in table["labels"]
@@ -201,11 +196,10 @@ def quantiles(columns: dict[str, str], line: int) -> dict[float, float]:
     """Seconds by quantile of the columns ``50%`` to ``99.99%``; what is not a percentage, or 100 %, is left out."""
     found = {}
     for name, token in columns.items():
-        match = _PERCENT.fullmatch(name)
-        if match and 0 < float(match[1]) < 100:
-            found[round(float(match[1]) / 100, 9)] = seconds(token, line)
-        elif match:
-            seconds(token, line)
+        if match := _PERCENT.fullmatch(name):
+            value = seconds(token, line)
+            if 0 < float(match[1]) < 100:
+                found[round(float(match[1]) / 100, 9)] = value
     return found
 
 
@@ -310,7 +304,7 @@ def parse_locust_history(text: str) -> Parsed:
         time = instant(_iso(row["timestamp"], line), "", "")
         item = " ".join(filter(None, (row.get("type", ""), row["name"])))
         for name, token in row.items():
-            if name in _TEXTS or token in ("N/A", "", "None"):
+            if name in _TEXTS or token in _MISSING:
                 continue
             value, unit = _value(name, token, line)
             rows.append({"time": time, "tool": "locust", "group": "stats_history", "item": item, "counter": name,
@@ -338,9 +332,8 @@ def parse_locust_failures(text: str) -> Parsed:
 
 def _records(text: str, needed: tuple[str, ...], warnings: list[str]) -> list[tuple[int, dict[str, str]]]:
     """Rows of CSV by the names of its header in small letters, each with its line; none that may be cut."""
-    end = text.rfind("\n") + 1
-    if text[end:].strip():
-        warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    end, cut = end_of_rows(text)
+    warnings += cut
     csv.field_size_limit(1 << 27)
     plain = re.sub(r"[ \t]+$", "", text[:end], flags=re.MULTILINE)  # after a quote they would be no CSV
     reader = csv.reader(io.StringIO(plain, newline=""), strict=True)

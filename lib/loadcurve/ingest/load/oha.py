@@ -22,12 +22,11 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.json_text import counts_at, each_json, line_of, mapping_at, number_at, number_of, numbers_at
 from loadcurve.ingest.load.hey import DEADLINE, ESTIMATORS
-from loadcurve.ingest.load.requests_csv import parse_requests_csv
+from loadcurve.ingest.load.requests_csv import REAL, parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
 
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
-_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 _TIMES = {
     "latency_mean_s": "summary.average", "latency_min_s": "summary.fastest", "latency_max_s": "summary.slowest",
 }  # fmt: skip
@@ -57,8 +56,7 @@ def parse_oha_json(text: str) -> Parsed:
         classes = _classes(document, text)
         if classes and sum(row["responses"] for row in classes) != run["requests"]:
             warnings.append(f"line {line_of('responseTimeHistogram', text)}: the classes do not hold all responses")
-        rows = {"runs": [run], "latency": quantiles, "histogram": classes, "phases": _phases(document, text)}
-        runs.append(rows)
+        runs.append({"runs": [run], "latency": quantiles, "histogram": classes, "phases": _phases(document, text)})
     return Parsed("oha", with_generator_numbers(("runs", "latency", "histogram", "phases"), runs), tuple(warnings))
 
 
@@ -105,9 +103,8 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict[st
     times = numbers_at(document, _TIMES, text, required=False)
     run |= times if responses else dict.fromkeys(times, math.nan)
     if not responses:
-        reasons = sorted(errors, key=errors.__getitem__, reverse=True)
         run |= {"status": "failed", "throughput_rps": 0.0}
-        run |= {"reason": reasons[0]} if reasons else {}
+        run |= {"reason": max(errors, key=errors.__getitem__)} if errors else {}
     elif abs(rps * duration - started) > 1e-3 * started + 0.5:
         warnings.append(f"line {line}: requestsPerSec x total is {rps * duration:.0f}, but {started} are listed")
     else:
@@ -122,10 +119,10 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict[st
 def _classes(document: object, text: str) -> list[dict[str, Any]]:
     marks = counts_at(document, "responseTimeHistogram", text, required=False)
     for mark in marks:
-        if not _REAL.fullmatch(mark) and mark not in ("NaN", "inf", "-inf"):
+        if not REAL.fullmatch(mark) and mark not in ("NaN", "inf", "-inf"):
             raise ParseError(line_of(f"responseTimeHistogram.{mark}", text), "seconds", mark)
     rows, lower = [], math.nan
-    for mark in sorted(filter(_REAL.fullmatch, marks), key=float):
+    for mark in sorted(filter(REAL.fullmatch, marks), key=float):
         rows.append({"lower_s": lower, "upper_s": float(mark), "responses": marks[mark]})
         lower = float(mark)
     return rows

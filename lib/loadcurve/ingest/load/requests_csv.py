@@ -9,9 +9,17 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 # hey writes four decimals: a last value that has them is whole, also without a newline after it.
 _FOUR_DECIMALS = re.compile(r"\.[0-9]{4}$")
+
+
+def end_of_rows(text: str) -> tuple[int, list[str]]:
+    """Return the index behind the last whole line of a table, and a warning if a part of a row follows it."""
+    end = text.rfind("\n") + 1
+    if not text[end:].strip():
+        return end, []
+    return end, [f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut"]
 
 
 def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Parsed:
@@ -45,7 +53,7 @@ def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Pars
             if len(tokens) != len(names):
                 raise ParseError(line, f"{len(names)} values", ",".join(tokens))
             for name, token in zip(names, tokens, strict=True):
-                if not _REAL.fullmatch(token):
+                if not REAL.fullmatch(token):
                     raise ParseError(line, f"a number of at least 0 for {name!r}", token)
                 rows[name].append(float(token))
     except csv.Error as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from loadcurve.ingest.report_text import error_counts, response_counts
 
@@ -20,6 +21,13 @@ _ESTIMATOR = "computed by loadcurve: smallest time of which at least the share q
 def categories(values: "np.ndarray | list[Any]", texts: list[str]) -> pd.Categorical:
     """Return texts by their index, -1 where missing, without a Python string for each row."""
     return pd.Categorical.from_codes(np.asarray(values), pd.Index(texts, dtype=object))
+
+
+def indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """Return a column of repeated texts as the index of each row, and the texts."""
+    whole = column.unify_dictionaries().combine_chunks()
+    chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return chunk.indices.to_numpy(zero_copy_only=False), chunk.dictionary.to_pylist()
 
 
 def summary_of(requests: pd.DataFrame, failed: np.ndarray, known: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

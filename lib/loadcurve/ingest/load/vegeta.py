@@ -39,12 +39,11 @@ from loadcurve.ingest.json_text import (
     value_at,
 )
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import go_time_s, real, response_counts, whole
+from loadcurve.ingest.report_text import SECONDS, go_time_s, real, response_counts, whole
 
-_ROW = re.compile(
-    r"(Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\[([a-z0-9, :]{1,60})\]\s+(\S.{0,4000})"
-)
-_ROW_LIKE = re.compile(r"(?:Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\[")
+_NAME = r"(Requests|Duration|Latencies|Bytes In|Bytes Out|Success|Status Codes)\s+\["
+_ROW_LIKE = re.compile(_NAME)
+_ROW = re.compile(_NAME + r"([a-z0-9, :]{1,60})\]\s+(\S.{0,4000})")
 _ERRORS = re.compile(r"Error Set:(.*)")
 _HIST = re.compile(r"Bucket\s+#\s+%\s+Histogram")
 _CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
@@ -58,7 +57,6 @@ _FAILURE = re.compile(
     r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: (?:command )?not|Error decoding"
     r"|no targets|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode)).*"
 )
-_HDR_UNIT = {"ms": 1e-3, "ns": 1e-9, "us": 1e-6, "s": 1.0}
 _SUMMARY = ("min", "mean", "max")  # of the latencies; the others are percentiles
 ESTIMATOR = "t-digest, or a quantile sketch before vegeta 12"
 
@@ -122,7 +120,7 @@ def _take(reports: list[dict[str, Any]], block: str, cursor: Cursor) -> str:
             report = _new(reports, cursor)
         report["blocks"].append(block)
         if plot:
-            report["unit"] = _HDR_UNIT[plot[1]]
+            report["unit"] = SECONDS[plot[1]]
     elif report is None:
         cursor.take_failure(_FAILURE)
     elif block == "hist" and line.startswith("[") and (match := cursor.row(_CLASS, _EXPECTED_CLASS)):
@@ -281,7 +279,6 @@ def _take_quantile(report: dict[str, Any], match: re.Match[str], cursor: Cursor)
     report["hdr"].append(row | {"corrected": False})
 
 
-_EXPECTED = "JSON of vegeta report"
 _TIMES = {"latency_mean_s": "latencies.mean", "latency_min_s": "latencies.min", "total_s": "latencies.total"}
 _KNOWN = {"total", "mean", "min", "max"}
 _NS = 1e9  # in a second
@@ -298,7 +295,7 @@ def parse_vegeta_json(text: str) -> Parsed:
     >>> parse_vegeta_json(text).tables["runs"][["requests", "throughput_rps", "latency_mean_s"]].values.tolist()
     [[2.0, 2.0, 0.002]]
     """
-    documents, warnings = each_json(text, _EXPECTED)
+    documents, warnings = each_json(text, "JSON of vegeta report")
     runs = [
         {
             "runs": [_json_run(document, text)],

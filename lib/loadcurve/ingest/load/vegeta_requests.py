@@ -62,22 +62,17 @@ def _quickly(text: str) -> pd.DataFrame | None:
     names = (*_COLUMNS, "error", "body", "attack", "seq", "method", "url", "headers")[: width + 1]
     wanted = [name for name in names if name not in ("body", "headers")]
     kinds = {name: pa.uint64() if name in _COLUMNS else pa.string() for name in wanted}
+    read = arrow_csv.ReadOptions(column_names=names)
+    convert = arrow_csv.ConvertOptions(
+        include_columns=wanted, column_types=kinds, null_values=[""], strings_can_be_null=True
+    )
     try:
-        found = arrow_csv.read_csv(
-            column_source(text),
-            arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(),
-            arrow_csv.ConvertOptions(
-                include_columns=wanted, column_types=kinds, null_values=[""], strings_can_be_null=True
-            ),
-        )
+        found = arrow_csv.read_csv(column_source(text), read, convert_options=convert)
     except pa.ArrowInvalid:
         return None
-    limits = (2**63, *[10**18] * 4)
-    if any(
-        found[name].null_count or pc.max(found[name]).as_py() >= n for name, n in zip(_COLUMNS, limits, strict=True)
-    ):
-        return None
+    for name, limit in zip(_COLUMNS, (2**63, *[10**18] * 4), strict=True):
+        if found[name].null_count or pc.max(found[name]).as_py() >= limit:
+            return None
     if not pc.all(pc.fill_null(pc.ascii_is_decimal(found["seq"]), False)).as_py():
         return None
     columns: dict[str, object] = {name: found[name].cast(pa.int64()).to_numpy() for name in _COLUMNS}
@@ -165,11 +160,8 @@ def _append(columns: dict[str, list[Any]], values: list[Any], *texts: object) ->
     error, method, url, attack, sequence = (text if isinstance(text, str | int) else "" for text in texts)
     for name, value in (("error", error), ("method", method), ("url", url)):
         columns[name].append(str(value) or None)
-    columns["other"].append(_named(attack, sequence))
-
-
-def _named(attack: str | int, sequence: str | int) -> str | None:
-    return " ".join(f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != "") or None
+    others = (f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != "")
+    columns["other"].append(" ".join(others) or None)
 
 
 def _table(table: pd.DataFrame, warnings: list[str]) -> Parsed:

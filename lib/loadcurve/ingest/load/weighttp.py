@@ -242,7 +242,7 @@ def _take_document(run: Run, document: object, part: str, cursor: Cursor) -> Non
             found = {c: number_at(document, f"{name}.{key}", part, False) * scale for c, key in _TIMES.items()}
             run.phases.append({"phase": phase, **{column: value for column, value in found.items() if value == value}})
             if phase in ("processing", "total"):
-                main, run.latency = run.phases[-1], _quantiles(document, name, part)
+                main, run.latency = run.phases[-1], _quantiles(document, name, part, scale)
     if run.is_silent:
         run.latency = []
     elif main:
@@ -269,8 +269,7 @@ def _scale(document: object, name: str, part: str) -> float:
     return _SECONDS[unit]
 
 
-def _quantiles(document: object, name: str, part: str) -> list[dict[str, Any]]:
-    scale = _scale(document, name, part)
+def _quantiles(document: object, name: str, part: str, scale: float) -> list[dict[str, Any]]:
     times = value_at(document, name, part)
     found = [(float(match[1]), key) for key in times if (match := _RANK.fullmatch(key)) and float(match[1]) <= 100]
     rows = [(rank, number_at(document, f"{name}.{key}", part) * scale) for rank, key in found if "." not in key]

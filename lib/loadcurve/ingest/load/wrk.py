@@ -29,7 +29,7 @@ import re
 from typing import Any
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import Cursor
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.load.wrk_runs import Distribution, Heading, Report, number, paired, rows_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import is_noise
@@ -168,21 +168,19 @@ def parse_wrk2(text: str) -> Parsed:
 def _parse(text: str, default: str) -> Parsed:
     reader = Reader(text)
     warnings = reader.warnings
-    runs: list[dict[str, Any]] = []
-    latency: list[dict[str, Any]] = []
+    version = {"tool_version": reader.version} if reader.version else {}
+    runs: list[dict[str, list[dict[str, Any]]]] = []
     for heading, report in sorted(paired(reader.events, warnings), key=lambda run: (run[1] or run[0]).line):
         row, quantiles = rows_of(heading, report, default, reader.version, warnings)
         if row:
-            generator = len(runs)
-            version = {"tool_version": reader.version} if reader.version else {}
-            runs.append({"generator": generator, **version, **row})
-            latency += [{"generator": generator, **quantile} for quantile in quantiles]
+            runs.append({"runs": [{**version, **row}], "latency": quantiles})
     if not runs and reader.otherwise:
-        runs.append({"generator": 0, "tool": default, "status": "failed", "reason": reader.otherwise})
+        runs.append({"runs": [{"tool": default, "status": "failed", "reason": reader.otherwise}]})
     if not runs:
         return reader.cursor.failed_run("a wrk report")
-    tool = next((row["tool"] for row in runs if "tool" in row), default)
-    return Parsed(tool, {"runs": runs, "latency": latency}, tuple(warnings), reader.version)
+    tables = with_generator_numbers(("runs", "latency"), runs)
+    tool = next((row["tool"] for row in tables["runs"] if "tool" in row), default)
+    return Parsed(tool, tables, tuple(warnings), reader.version)
 
 
 def _plain(line: str) -> str:
@@ -197,22 +195,14 @@ class Reader:
     """Sorts the lines of a text into headings, reports and runs that did not start.
 
     The words of each line identify it, so lines of a Lua script, prompts and rulers may occur between them.
-
-    Attributes
-    ----------
-    events : list of Heading or Report
-        In the order of the text.
-    version : str
-        As ``wrk -v`` prints it; empty if the text does not show it.
-    otherwise : str
-        Why a text holds no run at all: a process was killed, or wrk printed only its version.
     """
 
     def __init__(self, text: str) -> None:
         self.cursor = Cursor(text, "wrk", _plain)
         self.warnings = self.cursor.warnings
-        self.events: list[Heading | Report] = []
-        self.version = self.otherwise = ""
+        self.events: list[Heading | Report] = []  # in the order of the text
+        self.version = ""  # as `wrk -v` prints it; empty if the text does not show it
+        self.otherwise = ""  # why a text holds no run: a process was killed, or wrk printed only its version
         self._heading: Heading | None = None  # the one whose lines or report follow
         self._report: Report | None = None
         self._failure: Heading | None = None

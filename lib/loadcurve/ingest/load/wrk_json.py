@@ -115,11 +115,8 @@ def _counters(document: object, text: str) -> np.ndarray | None:
         raise ParseError(first - 1, f"a list of {rule}", str(found))
     before = -1
     for at, pair in enumerate(found, first):
-        if (
-            not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_count, pair)))
-            or pair[0] <= before
-            or not pair[1]
-        ):
+        is_pair = isinstance(pair, list) and len(pair) == 2 and all(map(_is_count, pair))
+        if not is_pair or pair[0] <= before or not pair[1]:
             raise ParseError(at, rule, str(pair))  # the reporter writes each on its own line
         before = pair[0]
     return np.array(found, dtype=np.int64).reshape(-1, 2).T

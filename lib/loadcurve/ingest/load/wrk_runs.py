@@ -412,9 +412,8 @@ def _check_rates(report: Report, row: dict[str, Any], warnings: list[str]) -> No
         warnings.append(f"line {printed['throughput_rps'][1]}: no line 'Transfer/sec' after this line")
     if row.get("throughput_rps", 0.0) > row.get("target_rate_rps", math.inf) * _OVER_RATE:
         del row["target_rate_rps"]
-        warnings.append(
-            f"line {report.line}: more requests than the command before it asked for, so that command is of another run"
-        )
+        more = "more requests than the command before it asked for, so that command is of another run"
+        warnings.append(f"line {report.line}: {more}")
 
 
 def _check_rate(report: Report, total: str, column: str, warnings: list[str]) -> None:

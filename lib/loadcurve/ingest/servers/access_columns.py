@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -101,18 +101,6 @@ class Parts:
         return pd.DatetimeIndex(column, tz="UTC") if name == "time" else column
 
 
-class Memo(dict[str, Any]):
-    """Values by text; a function reads each new text once."""
-
-    def __init__(self, read: Callable[[str], object]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, text: str) -> object:
-        value = self[text] = self._read(text)
-        return value
-
-
 def _text(value: str) -> str | None:
     return None if value in _MISSING else value
 
@@ -129,9 +117,8 @@ def _clf_times(values: Sequence[str]) -> np.ndarray:
 
 def _clf(value: str) -> np.datetime64:
     try:
-        return _utc(
-            datetime.strptime(f"{value[7:11]}-{_MONTHS[value[3:6]]}-{value[:2]} {value[12:]}", "%Y-%m-%d %H:%M:%S %z")
-        )
+        text = f"{value[7:11]}-{_MONTHS[value[3:6]]}-{value[:2]} {value[12:]}"
+        return _utc(datetime.strptime(text, "%Y-%m-%d %H:%M:%S %z"))
     except (ValueError, KeyError, OverflowError):
         return _NAT
 
@@ -193,7 +180,7 @@ class Reader:
         clocks = [field.kind.split(":")[0] for field in layout.fields]
         best = max((_TIMES.index(clock) for clock in clocks if clock in _TIMES), default=-1)
         self._fields = [(i, field) for i, field in enumerate(layout.fields) if clocks[i] not in _TIMES[: max(best, 0)]]
-        self._memos: dict[Callable[[str], object], Memo] = {}
+        self._request, self._head = cache(_request), cache(_head)  # of this reader, so that they are freed with it
         others = [(i, field) for i, field in self._fields if field.kind == "other"]
         self._others = [i for i, _ in others]
         self._template = " ".join(_shown(layout, i, field) for i, field in others)
@@ -227,12 +214,12 @@ class Reader:
             elif kind == "text" and column not in found:
                 found[column] = _encoded([_text(text) for text in texts], index)
             elif kind == "request":
-                parts = list(zip(*map(self._memo(_request), texts), strict=True))
+                parts = list(zip(*map(self._request, texts), strict=True))
                 for name, part in zip(("method", "url", "protocol"), parts, strict=False):
                     found.setdefault(name, _encoded(part, index))
                 others.append(_encoded(parts[3], index))
             elif kind == "head":
-                client, user, host = zip(*map(self._memo(_head), texts), strict=True)
+                client, user, host = zip(*map(self._head, texts), strict=True)
                 found |= {"client_address": _encoded(client, index), "user": _encoded(user, index)}
                 others.append(_encoded(host, index))
         if self._others:
@@ -245,9 +232,6 @@ class Reader:
             rows = zip(*(texts.to_pylist() for texts in some), strict=True)
             found["other"] = pa.array([" ".join(filter(None, row)) or None for row in rows]).dictionary_encode()
         return found
-
-    def _memo(self, read: Callable[[str], object]) -> Callable[[str], object]:
-        return self._memos.setdefault(read, Memo(read)).__getitem__
 
 
 def encoded(groups: Sequence[tuple[str, ...]]) -> list[pa.DictionaryArray]:

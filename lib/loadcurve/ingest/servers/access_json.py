@@ -22,7 +22,6 @@ def parse_access_json(text: str) -> Parsed:
     r"""Table `requests` of an access log with a JSON object in each line.
 
     A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
-    Raises ParseError where no line is such an object.
 
     Examples
     --------
@@ -80,11 +79,8 @@ def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
         return None
     if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):
         found = inner  # {"nginx": {…}}
-    if (
-        not isinstance(found, dict)
-        or not found
-        or len(found) > _MAX_KEYS
-        or any(isinstance(value, dict | list) for value in found.values())
-    ):
+    if not isinstance(found, dict) or not 0 < len(found) <= _MAX_KEYS:
+        return None
+    if any(isinstance(value, dict | list) for value in found.values()):
         return None
     return {key: "" if value is None else str(value) for key, value in found.items()}

@@ -100,14 +100,11 @@ def layout_of_format(log_format: str) -> Layout:
             continue
         if apache and match[2] == "t" and not match[1]:
             literals[-1] += "["
-            _add(fields, literals, Field("t", "clf", CLF_TIME), "]")
-            continue
-        _add(
-            fields,
-            literals,
-            apache_field(match[1] or "", match[2]) if apache else nginx_field(match[1] or match[2]),
-            "",
-        )
+            fields.append(Field("t", "clf", CLF_TIME))
+            literals.append("]")
+        else:
+            fields.append(apache_field(match[1] or "", match[2]) if apache else nginx_field(match[1] or match[2]))
+            literals.append("")
     literals[-1] = (literals[-1] + text[end:]).rstrip()
     if not fields:
         raise ValueRuleError("log_format", "a format with variables such as $status or %s", log_format)
@@ -115,11 +112,6 @@ def layout_of_format(log_format: str) -> Layout:
         if not between and not (before.pattern and after.pattern):
             raise ValueRuleError("log_format", f"a format that parts {before.name} from {after.name}", log_format)
     return Layout(tuple(fields), tuple(literals))
-
-
-def _add(fields: list[Field], literals: list[str], field: Field, after: str) -> None:
-    fields.append(field)
-    literals.append(after)
 
 
 def _unquoted(match: re.Match[str]) -> str:

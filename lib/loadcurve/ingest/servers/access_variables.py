@@ -76,17 +76,8 @@ _JSON_KEYS = KNOWN_NAMES | {
     "agent": "http_user_agent", "user_agent": "http_user_agent", "ua": "http_user_agent", "user_ua": "http_user_agent",
 }  # fmt: skip
 TIME_KEYS = {
-    "@timestamp",
-    "timestamp",
-    "time",
-    "ts",
-    "date",
-    "datetime",
-    "log_time",
-    "time_local",
-    "time_iso8601",
-    "msec",
-}
+    "@timestamp", "timestamp", "time", "ts", "date", "datetime", "log_time", "time_local", "time_iso8601", "msec",
+}  # fmt: skip
 """Keys of a JSON log that hold the time of a request."""
 _CLOCKS = ("time_iso8601", "time_local", "msec")
 

@@ -29,7 +29,7 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
 
     `event` is the level (``warn``, ``error``, ``alert``), `text` the message.  Lines in another form, such as the
     second line of a message, are left out, and a warning names the first of them.  `timezone` is the IANA name of the
-    server's zone: the lines have local times.  Raises ParseError where no line is of an error log.
+    server's zone: the lines have local times.
 
     Examples
     --------

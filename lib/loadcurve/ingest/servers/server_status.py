@@ -58,7 +58,6 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
 
     `server`: a row for each page.  `counters`: every other number, by its printed name.  `text` is the pages; each
     begins where a name comes again.  `timezone` is the IANA name of the server's zone, in which ``CurrentTime`` is.
-    Raises ParseError where a value is not what Apache prints, and where there is no page.
 
     Examples
     --------
@@ -165,9 +164,7 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
     zone = zone_named("UTC" if match[2] in ("UTC", "GMT") else timezone)
     time = local.replace(tzinfo=zone)
     if match[2] not in ("UTC", "GMT", time.tzname()):
-        lines.warn(
-            number,
-            f"{match[2]!r} is not the given zone {timezone}, so the time is missing; name the zone of the server",
-        )
+        doubt = f"{match[2]!r} is not the given zone {timezone}, so the time is missing"
+        lines.warn(number, f"{doubt}; name the zone of the server")
         return pd.NaT
     return pd.Timestamp(time).tz_convert("UTC")

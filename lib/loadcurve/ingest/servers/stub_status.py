@@ -35,8 +35,7 @@ def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
     r"""Table `server` of one or several pages of ``stub_status``.
 
     A row for each page; of Tengine also a row of `counters` with its sum of request times.  `text` is the pages, each
-    perhaps after a line with its time or the headers of the response.  Raises ParseError where a page is garbled; where
-    the first is cut there is nothing, of a later one a warning.
+    perhaps after a line with its time or the headers of the response.  A later page that is cut gets a warning.
 
     Examples
     --------

@@ -26,14 +26,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import instant, is_instant, utc
-from loadcurve.ingest.sockets.ss_connections import (
-    ERROR,
-    HEADER,
-    ROW_LIKE,
-    is_around,
-    parse_ss_connections,
-    unwrapped,
-)  # fmt: skip
+from loadcurve.ingest.sockets.ss_connections import ERROR, HEADER, ROW_LIKE, is_around, parse_ss_connections, unwrapped
 
 _N = r"[0-9]{1,18}"
 # The lines of ss -s in their order: first word and shape.  A group's name is its column.

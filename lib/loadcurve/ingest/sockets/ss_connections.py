@@ -299,7 +299,7 @@ def _counts(parts: list[dict[str, pa.Array]]) -> list[int]:
 
 
 def _pieces(parts: list[dict[str, pa.Array]], name: str, counts: list[int]) -> list[pa.Array]:
-    """Take a column out of every part, null where a part lacks it; None where all parts lack it."""
+    """Take a column out of every part, null where a part lacks it; nothing where all parts lack it."""
     pieces = [part.pop(name, None) for part in parts]
     kind = next((piece.type for piece in pieces if piece is not None), None)
     if kind is None:

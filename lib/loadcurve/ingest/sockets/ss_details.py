@@ -147,15 +147,11 @@ def pair(separator: str, reader: Callable[..., Any], lone: bool = False) -> Call
             return [reader(texts), pa.nulls(len(texts), pa.float64())]
         second = parts.values.take(pa.array(offsets[:-1] + 1, mask=~two))
         first = reader(parts.values.take(pa.array(offsets[:-1])))
-        second = reader(second) if two.all() else _placed_again(reader(second.drop_null()), two)
+        second = reader(second) if two.all() else placed(reader(second.drop_null()), np.flatnonzero(two), len(two))
         right = pc.is_valid(second) if not lone else pc.or_(pc.is_valid(second), pa.array(~two))
         return [pc.if_else(right, first, pa.scalar(None, first.type)), second]
 
     return read
-
-
-def _placed_again(values: pa.Array, where: np.ndarray) -> pa.Array:
-    return values.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
 
 def timer(texts: pa.Array) -> list[pa.Array]:
@@ -204,12 +200,8 @@ def mem(texts: pa.Array) -> list[pa.Array]:
 
 def _groups(texts: pa.Array, pattern: str, *names: str) -> list[pa.Array]:
     found = pc.extract_regex(texts, pattern)
-    return [_field(found, name) for name in names]
-
-
-def _field(found: pa.StructArray, name: str) -> pa.Array:
-    # flatten() carries the nulls of the whole to its parts, field() does not.
-    return found.flatten()[found.type.get_field_index(name)]
+    parts = found.flatten()  # carries the nulls of the whole to its parts, unlike field()
+    return [parts[found.type.get_field_index(name)] for name in names]
 
 
 _Reader = Callable[[pa.Array], list[Any]]
@@ -296,9 +288,7 @@ _AFTER_A_CONTROL = ("wscale", "rto", "backoff", "rtt", "ato", "mss", "cwnd")
 _KEYS = pa.array(list(KEYS))
 _WORD = r"^[a-z][a-z0-9_-]{0,15}$"
 # A token without a colon: never a lone number or address, nor the first word of a row.
-_OTHER = (
-    r"^(?:[A-Za-z_]|\.\.\.$|…$|<->$|<--$|-->$|---$|[()]+$|0x[0-9a-f]+,?$)"
-)  # fmt: skip
+_OTHER = r"^(?:[A-Za-z_]|\.\.\.$|…$|<->$|<--$|-->$|---$|[()]+$|0x[0-9a-f]+,?$)"
 _NOT_OTHER = (
     r"^(?:ESTAB|LISTEN|UNCONN|CLOSING|UNDEF|UNKNOWN|(?:TIME|CLOSE)-WAIT|LAST-ACK|FIN-WAIT-[12]|(?:NEW-)?SYN-(?:SENT|RECV)"
     r"|tcp|udp|u_str|u_dgr|u_seq|Netid|State|Recv-Q)$"
@@ -409,14 +399,11 @@ def _flags(tokens: Tokens, left: np.ndarray, codes: np.ndarray, count: int) -> d
         "other": _joined(tokens, at[rest], count),
     }
     chosen = at[control]
-    chosen = chosen[np.concatenate([[True], np.diff(tokens.rows[chosen]) != 0])] if len(chosen) else chosen
-    names = [
-        _BEFORE_A_CONTROL.sub("", word)
-        for word in tokens.texts.take(pa.array(chosen)).dictionary_encode().dictionary.to_pylist()
-    ]
     if len(chosen):
-        indices = tokens.texts.take(pa.array(chosen)).dictionary_encode().indices
-        columns["congestion_control"] = placed(pa.array(names).take(indices), tokens.rows[chosen], count)
+        chosen = chosen[np.concatenate([[True], np.diff(tokens.rows[chosen]) != 0])]
+        controls = tokens.texts.take(pa.array(chosen)).dictionary_encode()
+        names = pa.array([_BEFORE_A_CONTROL.sub("", word) for word in controls.dictionary.to_pylist()])
+        columns["congestion_control"] = placed(names.take(controls.indices), tokens.rows[chosen], count)
     limited = at[(words.to_numpy(zero_copy_only=False) == "app_limited")[index]]
     if len(limited):
         columns["app_limited"] = placed(pa.array(np.ones(len(limited), bool)), tokens.rows[limited], count)

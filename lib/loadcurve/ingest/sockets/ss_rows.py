@@ -106,13 +106,9 @@ def split_addresses(tokens: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
     for at in np.flatnonzero(~known):
         text = encoded.dictionary[int(at)].as_py()
         known[at] = bool(text) and is_address(text)
-    right = pa.array(known).take(encoded.indices)
-    return address, port, pc.and_(right, _are_ports(port))
-
-
-def _are_ports(texts: pa.Array) -> pa.Array:
-    encoded = texts.dictionary_encode()
-    return pa.array(matches(encoded.dictionary, _PORT)).take(encoded.indices)
+    ports = port.dictionary_encode()
+    are_ports = pa.array(matches(ports.dictionary, _PORT)).take(ports.indices)
+    return address, port, pc.and_(pa.array(known).take(encoded.indices), are_ports)
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,7 @@ class Instants:
         self._doubts: set[str] = set()
 
     def read(self, text: str, number: int) -> datetime:
-        """UTC of ``2026-11-20 22:33:26``, perhaps with an abbreviation after it, or of seconds since 1970.
-
-        Raises ParseError if the text is not such a time.
-        """
+        """UTC of ``2026-11-20 22:33:26``, perhaps with an abbreviation after it, or of seconds since 1970."""
         if text not in self._known:
             self._known[text] = self._read(text, number)
         return self._known[text]

@@ -7,6 +7,7 @@ that of LC_TIME; with S_TIME_FORMAT=ISO it is yyyy-mm-dd.  Versions before 7 pri
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from loadcurve.errors import ParseError
 
@@ -30,11 +31,15 @@ class Heading:
     architecture: str
     cpus: int | None
 
+    def row(self, tool: str, day: datetime | None) -> dict[str, Any]:
+        """Return the row of `hosts` from a tool's heading; `day` is the start of its day in UTC, None if not known."""
+        known = {"date": day, "architecture": self.architecture or None, "cpus": self.cpus}
+        row = {"host": self.host, "tool": tool, "kernel": self.kernel, "system": "Linux"}
+        return {**row, **{name: value for name, value in known.items() if value is not None}}
+
 
 def read_heading(text: str, line: int) -> Heading:
     r"""Parse a heading.
-
-    Raises ParseError if the line is not a heading.
 
     Examples
     --------

@@ -26,8 +26,9 @@ from typing import Any
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
+from loadcurve.ingest.sysstat.sections import CPU_COLUMNS
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_shell_noise
-from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
+from loadcurve.ingest.sysstat.values import check_ratios, ends_in_decimals, ratio_of, value_of
 
 _SECTOR, _KB, _MB = 512.0, 1024.0, 1024.0**2
 # Printed column → ours, factor, divisor.
@@ -250,14 +251,15 @@ def _device(columns: list[str], line: str, device: str, number: int) -> tuple[st
 def put_disk(
     tables: dict[str, list[dict[str, Any]]], device: str, values: dict[str, float], sample: dict[str, Any]
 ) -> None:
-    """Add one device of one report: SI values by printed column."""
-    known, rest = _split(values)
+    """Add one device of one report: SI values by printed column, those without a column of `disks` as counters."""
+    known = {_DISKS[name][0]: value for name, value in values.items() if name in _DISKS and value >= 0}
     if known:
         tables["disks"].append({**sample, "tool": "iostat", "device": device, **known})
+    place = {**sample, "tool": "iostat", "group": "iostat", "item": device}
     tables["counters"] += [
-        {**sample, "tool": "iostat", "group": "iostat", "item": device, **counter}
-        for counter in rest
-        if not math.isnan(counter["value"])
+        {**place, "counter": name, "value": value, "unit": _COUNTERS.get(name, ("", 1, 1))[0]}
+        for name, value in values.items()
+        if name not in _DISKS and not math.isnan(value)
     ]
 
 
@@ -284,30 +286,8 @@ def scale_of(printed: str) -> tuple[float, float]:
     return times, per
 
 
-def _split(values: dict[str, float]) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Values in SI units, by printed column, into those of `disks` and rows for `counters`.
-
-    Examples
-    --------
-    >>> _split({"tps": 2.0, "rrqm/s": 0.5})
-    ({'transfers_per_s': 2.0}, [{'counter': 'rrqm/s', 'value': 0.5, 'unit': 'per_s'}])
-    """
-    known = {
-        _DISKS[name][0]: value
-        for name, value in values.items()
-        if name in _DISKS and not math.isnan(value) and value >= 0
-    }
-    rest = [
-        {"counter": name, "value": value, "unit": _COUNTERS.get(name, ("", 1, 1))[0]}
-        for name, value in values.items()
-        if name not in _DISKS
-    ]
-    return known, rest
-
-
 _MERGED = ("rrqm", "wrqm", "drqm")
 _PER_S = ("r", "w", "d", "f", "rkB", "wkB", "dkB", "rMB", "wMB", "dMB", "rsec", "wsec", "dsec")
-_PERCENT = ("util",)
 _NAMES = ("disk_device", "device", "group")
 
 
@@ -354,8 +334,8 @@ def _values(disk: dict[str, Any], number: int) -> dict[str, float]:
         printed = name.replace("_per_sec", "/s")
         if name in _MERGED:
             printed = f"%{name}" if f"{name}/s" in disk else f"{name}/s"
-        elif name in _PERCENT:
-            printed = f"%{name}"
+        elif name == "util":
+            printed = "%util"
         elif name in _PER_S:
             printed = f"{name}/s"
         times, per = scale_of(printed)

@@ -10,8 +10,7 @@ from loadcurve.ingest.json_text import Decoder, load_json
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader
 
-BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
-_BEGINNING = re.compile(BEGINNING)
+_BEGINNING = re.compile(r"\{\s*\"sysstat\"\s*:\s*\{")
 _STATISTICS = re.compile(r"\"statistics\"\s*:\s*\[")
 # Some languages print a decimal comma, which is invalid JSON: "usr": 20,42
 _COMMA = re.compile(r"(\"\s*:\s*-?[0-9]+),([0-9]+)(?=\s*[,}\]])")
@@ -22,8 +21,7 @@ _END = "]}]}}"
 def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each host of each document of a text, and the line where its document begins.
 
-    A document that ends too early is read up to its last whole interval.  Raises ParseError if a document is not what
-    sysstat prints.
+    A document that ends too early is read up to its last whole interval.
 
     Examples
     --------
@@ -46,10 +44,7 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
 def intervals_of(
     text: str, reader: Reader, tool: str, what: str, warnings: list[str]
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
-    """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object.
-
-    Raises ParseError if a document is not what sysstat prints.
-    """
+    """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object."""
     for number, document in hosts_of(text, tool, warnings):
         reader.document(document, number)
         for interval in objects_in(document.get("statistics"), f"the {what} of {tool}", number):
@@ -100,10 +95,7 @@ def _whole_intervals(text: str) -> str:
 
 
 def objects_in(value: object, where: str, number: int) -> list[dict[str, Any]]:
-    """Return a list of objects of the JSON, an empty one for null.
-
-    Raises ParseError if it is not a list of objects.
-    """
+    """Return a list of objects of the JSON, an empty one for null."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
@@ -112,10 +104,7 @@ def objects_in(value: object, where: str, number: int) -> list[dict[str, Any]]:
 
 
 def rate_in(value: object, name: str, number: int) -> float:
-    """Return a number of the JSON, NaN for null.
-
-    Raises ParseError if it is no finite number of at least 0.
-    """
+    """Return a finite number of at least 0 of the JSON, NaN for null."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
@@ -124,8 +113,5 @@ def rate_in(value: object, name: str, number: int) -> float:
 
 
 def ratio_in(value: object, name: str, number: int) -> float:
-    """Ratio of a percentage of the JSON.
-
-    Raises ParseError if it is no finite number of at least 0.
-    """
+    """Ratio of a percentage of the JSON, NaN for null."""
     return round(rate_in(value, name, number) / 100, 9)  # the nearest number to what was printed

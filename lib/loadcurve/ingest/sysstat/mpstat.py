@@ -19,8 +19,9 @@ from typing import Any
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
+from loadcurve.ingest.sysstat.sections import CPU_COLUMNS
 from loadcurve.ingest.sysstat.text_report import Reader, Row
-from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
+from loadcurve.ingest.sysstat.values import check_ratios, ends_in_decimals, ratio_of, value_of
 
 SOFT = frozenset(
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "BLOCK_IOPOLL", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"]
@@ -80,14 +81,13 @@ def _put(tables: dict[str, list[dict[str, Any]]], row: Row, cells: list[str], wa
         warnings.append(f"line {row.number}: processor {item} was off: its zeros are left out")
         return
     check_ratios(ratios, row.number, warnings)
-    host = {"host": row.host} if row.host else {}
-    if row.average or row.columns[0] == "NODE":
+    if row.statistic or row.columns[0] == "NODE":
         group = "mpstat -N" if row.columns[0] == "NODE" else "mpstat -u" if ratios else "mpstat -I"
         for printed, value in {**ratios, **rates}.items():
             counter = {"tool": "mpstat", "group": group, "item": item, "counter": printed, "value": value,
                        "unit": "ratio" if printed in ratios else "per_s"}  # fmt: skip
-            if row.average:
-                tables["averages"].append({**host, "statistic": row.statistic, **counter})
+            if row.statistic:
+                tables["averages"].append({**row.sample, "statistic": row.statistic, **counter})
             else:
                 tables["counters"].append({**row.sample, **counter})
         return

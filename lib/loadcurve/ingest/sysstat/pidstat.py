@@ -99,20 +99,16 @@ class Tasks:
         self._group = -1  # process of the threads that follow
 
     def add(self, row: Row) -> None:
-        """Add one row.
-
-        Raises ParseError if the row does not fit its header.
-        """
+        """Add one row, which must fit its header."""
         words, numbers, self._group = _cells(row, self._group)
         if _DECIMALS.fullmatch(words.get("command", "").partition(" ")[0]):
             self._warnings.append(
                 f"line {row.number}: the command begins with a number; if it does not, the heading lacks a column"
             )
         children = {name: numbers.pop(name) for name in _CHILDREN if name in numbers}
-        if row.average:
-            host = {"host": row.host} if row.host else {}
+        if row.statistic:
             counters = _counters(words, {**numbers, **children})
-            self._rest["averages"] += [{"statistic": row.statistic, **host, **counter} for counter in counters]
+            self._rest["averages"] += [{"statistic": row.statistic, **row.sample, **counter} for counter in counters]
             return
         self._rest["counters"] += [{**row.sample, **counter} for counter in _counters(words, children)]
         if not numbers and "policy" not in words:
@@ -179,10 +175,7 @@ def _cells(row: Row, group: int) -> tuple[dict[str, Any], dict[str, float], int]
 
 
 def _check_decimals(row: Row, cells: list[str]) -> None:
-    """Reject a row whose cells do not match its columns: all rates of a row have the same number of decimals.
-
-    Raises ParseError if the cells do not match, or if a size or a count has decimals.
-    """
+    """Refuse cells of other columns: all rates of a row have equally many decimals, sizes and counts have none."""
     decimals = set()
     for printed, cell in zip(row.columns, cells, strict=False):
         found = _DECIMALS.fullmatch(cell) if printed in COLUMNS or printed in _CHILDREN else None

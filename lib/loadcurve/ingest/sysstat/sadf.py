@@ -129,10 +129,7 @@ def _row(
 def split_item(
     printed: Sequence[str], cells: Sequence[str], texts: Sequence[str], number: int
 ) -> tuple[str, dict[str, float]]:
-    """Return the item of a row, and its numbers by printed column; columns of words are left out.
-
-    Raises ParseError if a value is no number.
-    """
+    """Return the item of a row, and its numbers by printed column; columns of words are left out."""
     item, numbers = "", {}
     for name, cell in zip(printed, cells, strict=True):
         if name in ITEMS and not item:
@@ -227,10 +224,7 @@ def _together(before: list[str], column: str) -> bool:
 
 
 def _groups_of(sections: list[list[str]], cells: list[str], number: int) -> list[tuple[list[str], list[str]]]:
-    """Return each section's columns and values, once for each item.
-
-    Raises ParseError if the values do not fit the columns.
-    """
+    """Return each section's columns and values, once for each item."""
     if len(sections) == 1 and not sections[0][-1].endswith(MANY):
         columns = sections[0]
         if columns == ["INTR", "CPU*"]:

@@ -179,10 +179,7 @@ def time_of(stamp: Group, instants: Instants, number: int) -> datetime:
 
 
 def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime, number: int) -> None:
-    """Add one element's values; if the element is unknown, all go to `counters` under their own names.
-
-    Raises ParseError if a value is no number.
-    """
+    """Add one element's values; if the element is unknown, all go to `counters` under their own names."""
     key = next((key for key in ITEM_KEYS if key in group), "")
     values: dict[str, float] = {}
     for attribute, raw in group.items():
@@ -205,10 +202,7 @@ def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime,
 
 
 def put_interrupt(rows: Rows, group: Group, host: str, time: datetime, number: int) -> None:
-    """Add one interrupt: a value for all processors, for one of them (12.7), or one for each (12.5.6 on).
-
-    Raises ParseError if it is not an interrupt.
-    """
+    """Add one interrupt: a value for all processors, for one of them (12.7), or one for each (12.5.6 on)."""
     rates = {"all" if name in ("all", "value") else name.removeprefix("CPU"): value
              for name, value in group.items() if name not in ("intr", "cpu")}  # fmt: skip
     if "cpu" in group and "all" in rates:

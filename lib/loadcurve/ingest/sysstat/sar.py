@@ -63,13 +63,13 @@ def average_rows(averages: Sequence[Average], warnings: WarningCollector) -> lis
         if len(values) < len(header.places):
             warnings.add("short", line, "the row ends before its last columns")
         for place, value in zip(header.places, values, strict=False):
-            column = header.section.column(header.columns[place])
+            column = _target(header, place)
             row = {
                 "statistic": average.statistic,
                 "tool": "sar",
                 "group": header.section.group("sar"),
                 "counter": header.columns[place],
-                "value": float(_si(np.array([value]), _target(header, place))[0]),
+                "value": float(_si(np.array([value]), column)[0]),
                 "unit": column.unit,
             }
             found.append(row | ({"item": item} if item else {}))
@@ -406,19 +406,11 @@ def _events(scan: Scan, instants: LineTimes) -> list[dict[str, Any]]:
 
 def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict[str, Any]]:
     """One row for each distinct heading."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for heading, midnight in zip(scan.headings, midnights, strict=True):
-        row: dict[str, object] = {"host": heading.host, "tool": "sar", "kernel": heading.kernel, "system": "Linux"}
-        if not np.isnat(midnight):
-            row["date"] = _stamp(midnight)
-        if heading.architecture:
-            row["architecture"] = heading.architecture
-        if heading.cpus is not None:
-            row["cpus"] = heading.cpus
-        found.setdefault(tuple(row.values()), row)
-    return list(found.values())
+    days = (None if np.isnat(midnight) else _stamp(midnight) for midnight in midnights)
+    rows = [heading.row("sar", day) for heading, day in zip(scan.headings, days, strict=True)]
+    return list({tuple(row.values()): row for row in rows}.values())
 
 
-def _stamp(time: np.datetime64) -> object:
+def _stamp(time: np.datetime64) -> Any:
     """UTC instant as pandas has it."""
     return time.astype("datetime64[us]").astype(object).replace(tzinfo=UTC)

@@ -43,10 +43,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(header: Header, lines: Lines) -> list[Rows]:
-    """Return all rows below a header's rows.
-
-    Raises ParseError if a row does not have the header's columns, or a cell is not what they hold.
-    """
+    """Return all rows below a header's rows."""
     blocks = header.blocks
     if _size(blocks, lines) < _LEAST or header.section.texts:
         return [_by_line(header, lines, blocks)]
@@ -56,8 +53,7 @@ def read_rows(header: Header, lines: Lines) -> list[Rows]:
 def read_cells(header: Header, text: str, line: int, average: bool = False) -> tuple[str, list[float]]:
     """Item and numbers of one row, without its time; `line` counts from 1.
 
-    An average may end before its last cells: then there are fewer numbers.  Raises ParseError if the cells are not
-    those of the header.
+    An average may end before its last cells: then there are fewer numbers.
 
     Examples
     --------

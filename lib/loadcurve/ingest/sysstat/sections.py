@@ -7,7 +7,7 @@ Seen in samples: sysstat 12.6.1; the names of older and newer versions are those
 from collections.abc import Sequence
 from functools import lru_cache
 
-from loadcurve.ingest.sysstat.columns import PER_INTERRUPT, Column, Section, columns_of, counters_of
+from loadcurve.ingest.sysstat.columns import PER_INTERRUPT, Section, columns_of, counters_of
 
 _DEV = (
     "rxpck/s=received_pps txpck/s=transmitted_pps rxkB/s=received_bytes_per_s txkB/s=transmitted_bytes_per_s "
@@ -24,6 +24,8 @@ _CPU = (
     "%iowait=cpu_iowait_ratio %steal=cpu_steal_ratio %irq=cpu_irq_ratio %soft=cpu_softirq_ratio "
     "%guest=cpu_guest_ratio %gnice=cpu_guest_nice_ratio %idle=cpu_idle_ratio"
 )
+CPU_COLUMNS = dict(word.split("=") for word in _CPU.split())
+"""Printed column of a processor's time → column of the table `cpu`."""
 _DISK = (
     "tps=transfers_per_s rkB/s=read_bytes_per_s wkB/s=written_bytes_per_s dkB/s=discarded_bytes_per_s "
     "rd_sec/s=read_bytes_per_s wr_sec/s=written_bytes_per_s areq-sz=request_bytes avgrq-sz=request_bytes aqu-sz=queue "
@@ -47,15 +49,10 @@ _ETCP = (
     "atmptf/s=attempt_fails_per_s estres/s=established_resets_per_s retrans/s=retransmits_pps "
     "retrseg/s=retransmits_pps isegerr/s=receive_errors_pps orsts/s=resets_sent_pps"
 )
+_FILESYSTEM = "MBfsfree MBfsused %fsused %ufsused Ifree Iused %Iused"
 
 # Besides `intr/s` any number of columns: one for each processor, or i000/s … for each interrupt of one processor.
-INTERRUPTS = Section(
-    "-I",
-    "interrupts",
-    ("INTR",),
-    "interrupt",
-    {"intr/s": Column("interrupts", "interrupts_per_s", 1.0, 1.0, "per_s")},
-)
+INTERRUPTS = Section("-I", "interrupts", ("INTR",), "interrupt", columns_of("interrupts", "intr/s=interrupts_per_s"))
 SECTIONS: tuple[Section, ...] = (
     Section("-u", "cpu", ("CPU",), "cpu", columns_of("cpu", _CPU)),
     Section("-q", "load", columns=columns_of("load", _QUEUE)),
@@ -72,37 +69,23 @@ SECTIONS: tuple[Section, ...] = (
     INTERRUPTS,
     Section("-w", columns=counters_of("proc/s cswch/s")),
     Section("-W", columns=counters_of("pswpin/s pswpout/s")),
-    Section(
-        "-B", columns=counters_of(
-            "pgpgin/s pgpgout/s fault/s majflt/s pgfree/s pgscank/s pgscand/s pgsteal/s pgprom/s pgdem/s %vmeff "
-            "activepg inadtypg inaclnpg inatarpg"
-        ),
-    ),
+    Section("-B", columns=counters_of(
+        "pgpgin/s pgpgout/s fault/s majflt/s pgfree/s pgscank/s pgscand/s pgsteal/s pgprom/s pgdem/s %vmeff "
+        "activepg inadtypg inaclnpg inatarpg"
+    )),
     Section("-b", columns=counters_of("tps rtps wtps dtps bread/s bwrtn/s bdscd/s")),
     Section("-R", columns=counters_of("frmpg/s shmpg/s bufpg/s campg/s")),
     Section("-H", columns=counters_of("kbhugfree kbhugused %hugused kbhugrsvd kbhugsurp")),
-    Section(
-        "-v", columns=counters_of(
-            "dentunusd file-nr inode-nr pty-nr file-sz %file-sz inode-sz super-sz %super-sz dquot-sz %dquot-sz "
-            "rtsig-sz %rtsig-sz"
-        ),
-    ),
-    Section("-y", items=("TTY",), columns=counters_of(
-        "rcvin/s xmtin/s txmtin/s framerr/s prtyerr/s brk/s ovrun/s"
+    Section("-v", columns=counters_of(
+        "dentunusd file-nr inode-nr pty-nr file-sz %file-sz inode-sz super-sz %super-sz dquot-sz %dquot-sz "
+        "rtsig-sz %rtsig-sz"
     )),
-    Section("-F", items=("FILESYSTEM",), columns=counters_of(
-        "MBfsfree MBfsused %fsused %ufsused Ifree Iused %Iused"
-    )),
-    Section("-F MOUNT", items=("MOUNTPOINT",), columns=counters_of(
-        "MBfsfree MBfsused %fsused %ufsused Ifree Iused %Iused"
-    )),
+    Section("-y", items=("TTY",), columns=counters_of("rcvin/s xmtin/s txmtin/s framerr/s prtyerr/s brk/s ovrun/s")),
+    Section("-F", items=("FILESYSTEM",), columns=counters_of(_FILESYSTEM)),
+    Section("-F MOUNT", items=("MOUNTPOINT",), columns=counters_of(_FILESYSTEM)),
     Section("-q CPU", columns=counters_of("%scpu-10 %scpu-60 %scpu-300 %scpu")),
-    Section("-q IO", columns=counters_of(
-        "%sio-10 %sio-60 %sio-300 %sio %fio-10 %fio-60 %fio-300 %fio"
-    )),
-    Section("-q MEM", columns=counters_of(
-        "%smem-10 %smem-60 %smem-300 %smem %fmem-10 %fmem-60 %fmem-300 %fmem"
-    )),
+    Section("-q IO", columns=counters_of("%sio-10 %sio-60 %sio-300 %sio %fio-10 %fio-60 %fio-300 %fio")),
+    Section("-q MEM", columns=counters_of("%smem-10 %smem-60 %smem-300 %smem %fmem-10 %fmem-60 %fmem-300 %fmem")),
     Section("-m CPU", items=("CPU",), columns=counters_of("MHz")),
     Section("-m FREQ", items=("CPU",), columns=counters_of("wghMHz")),
     Section("-m FAN", items=("FAN",), columns=counters_of("rpm drpm"), texts=("DEVICE",)),
@@ -116,12 +99,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("-n NFSD", columns=counters_of(
         "scall/s badcall/s packet/s udp/s tcp/s hit/s miss/s sread/s swrite/s saccess/s sgetatt/s"
     )),
-    Section("-n IP", columns=counters_of(
-        "irec/s fwddgm/s idel/s orq/s asmrq/s asmok/s fragok/s fragcrt/s"
-    )),
-    Section("-n EIP", columns=counters_of(
-        "ihdrerr/s iadrerr/s iukwnpr/s idisc/s odisc/s onort/s asmf/s fragf/s"
-    )),
+    Section("-n IP", columns=counters_of("irec/s fwddgm/s idel/s orq/s asmrq/s asmok/s fragok/s fragcrt/s")),
+    Section("-n EIP", columns=counters_of("ihdrerr/s iadrerr/s iukwnpr/s idisc/s odisc/s onort/s asmf/s fragf/s")),
     Section("-n ICMP", columns=counters_of(
         "imsg/s omsg/s iech/s iechr/s oech/s oechr/s itm/s itmr/s otm/s otmr/s iadrmk/s iadrmkr/s oadrmk/s oadrmkr/s"
     )),
@@ -143,12 +122,8 @@ SECTIONS: tuple[Section, ...] = (
         "ierr6/s idtunr6/s odtunr6/s itmex6/s otmex6/s iprmpb6/s oprmpb6/s iredir6/s oredir6/s ipck2b6/s opck2b6/s"
     )),
     Section("-n UDP6", columns=counters_of("idgm6/s odgm6/s noport6/s idgmer6/s")),
-    Section("-n FC", items=("FCHOST",), columns=counters_of(
-        "fch_rxf/s fch_txf/s fch_rxw/s fch_txw/s"
-    )),
-    Section("-n SOFT", items=("CPU",), columns=counters_of(
-        "total/s dropd/s squeezd/s rx_rps/s flw_lim/s blg_len"
-    )),
+    Section("-n FC", items=("FCHOST",), columns=counters_of("fch_rxf/s fch_txf/s fch_rxw/s fch_txw/s")),
+    Section("-n SOFT", items=("CPU",), columns=counters_of("total/s dropd/s squeezd/s rx_rps/s flw_lim/s blg_len")),
     # Processes, up to version 7; -x is something else from 12.7 on.
     Section("-x", items=("PID",), columns=counters_of("minflt/s majflt/s %user %system nswap/s CPU")),
     Section("-X", items=("PPID",), columns=counters_of("cminflt/s cmajflt/s %cuser %csystem cnswap/s")),

@@ -54,11 +54,6 @@ class Row:
     statistic: str  # `average` for the tool's own average, or one since the machine was started; empty for a sample
 
     @property
-    def average(self) -> bool:
-        """Whether it is no sample."""
-        return bool(self.statistic)
-
-    @property
     def sample(self) -> dict[str, Any]:
         """Columns `host` and `time`, if known."""
         return {**({"host": self.host} if self.host else {}), **({"time": self.time} if self.time else {})}
@@ -89,7 +84,7 @@ class Reader:
             self._warnings.append(doubt)
         self._days, self._last = 0, -1
         self.host = heading.host
-        self.hosts.append(_host(heading, self._tool, self._day()))
+        self.hosts.append(heading.row(self._tool, self._day()))
 
     def _day(self) -> datetime | None:
         if math.isnan(self._midnight):
@@ -114,10 +109,7 @@ class Reader:
         self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict[str, Any]:
-        """Return host and instant of an interval of a JSON document; no instant if it has none.
-
-        Raises ParseError if the text is no time.
-        """
+        """Return host and instant of an interval of a JSON document; no instant if it has none."""
         if text is None:
             return self.sample(None)
         match = STAMP.fullmatch(plain(str(text)).strip())
@@ -146,10 +138,7 @@ class Reader:
         return self.instants.utc(local, (match[6] or "").replace(":", ""), number)
 
     def rows(self, is_header: Callable[[list[str]], bool], complete: Callable[[str], bool]) -> Iterator[Row]:
-        """Yield every row; a last line without a newline only if it is `complete`.
-
-        Raises ParseError if a row has no header, or a time is no time of day.
-        """
+        """Yield every row; a last line without a newline only if it is `complete`."""
         columns: tuple[str, ...] = ()
         header_second = -1
         for number, raw in enumerate(self.lines, 1):
@@ -193,10 +182,7 @@ class Reader:
             yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
 
     def parsed(self, tables: dict[str, list[dict[str, Any]]], expected: str) -> Parsed:
-        """Return what was read: tables with rows, and the hosts.
-
-        Raises ParseError if no table has a row; `expected` is what the text should hold.
-        """
+        """Return the tables that have rows, and the hosts; without any row, raise that `expected` is missing."""
         if not any(tables.values()):
             raise nothing_in("\n".join(self.lines), expected)
         filled = {name: rows for name, rows in {**tables, "hosts": self.hosts}.items() if rows}
@@ -240,11 +226,3 @@ def is_shell_noise(line: str) -> bool:
     (True, False)
     """
     return len(line) <= _LONGEST and is_noise(line)
-
-
-def _host(heading: Heading, tool: str, day: datetime | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"host": heading.host, "tool": tool, "kernel": heading.kernel, "system": "Linux"}
-    row.update({"date": day} if day else {})
-    row.update({"architecture": heading.architecture} if heading.architecture else {})
-    row.update({"cpus": heading.cpus} if heading.cpus is not None else {})
-    return row

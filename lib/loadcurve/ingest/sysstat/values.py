@@ -7,18 +7,10 @@ from loadcurve.errors import ParseError
 
 _NUMBER = re.compile(r"(-?[0-9]{1,18}(?:[.,][0-9]{1,6})?)([%BkMGTP]?)")
 _STEP = {"": 1.0, "%": 1.0, "B": 1.0, "k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4, "P": 1024.0**5}
-CPU_COLUMNS = {
-    "%user": "cpu_user_ratio", "%usr": "cpu_user_ratio", "%nice": "cpu_nice_ratio", "%system": "cpu_system_ratio",
-    "%sys": "cpu_system_ratio", "%iowait": "cpu_iowait_ratio", "%steal": "cpu_steal_ratio", "%irq": "cpu_irq_ratio",
-    "%soft": "cpu_softirq_ratio", "%guest": "cpu_guest_ratio", "%gnice": "cpu_guest_nice_ratio",
-    "%idle": "cpu_idle_ratio",
-}  # fmt: skip
 
 
 def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
     """SI value of a cell: `scale` times its number, or the bytes of ``1.5G``; NaN for a nan or a dash.
-
-    Raises ParseError if the cell is no number.
 
     Examples
     --------
@@ -35,10 +27,7 @@ def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
 
 
 def ratio_of(cell: str, printed: str, number: int) -> float:
-    """Ratio of a percentage.
-
-    Raises ParseError if the cell is no number.
-    """
+    """Ratio of a percentage."""
     return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
 
 

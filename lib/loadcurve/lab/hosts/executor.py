@@ -26,74 +26,70 @@ class Executor(Protocol):
     @property
     def host(self) -> Host:
         """Where commands run."""
-        ...
 
     @property
     def folder(self) -> Path:
         """The run's folder on this machine."""
-        ...
 
     @property
     def url(self) -> str:
         """The ssh URL of a remote host; empty for this machine."""
-        ...
 
     @property
     def is_here(self) -> bool:
         """Whether the host is on this machine, so that it shares its clocks and file system."""
-        ...
 
     def with_host(self, host: Host) -> "Executor":
         """Return the same executor for a host with another prefix."""
-        ...
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
-        ...
 
     def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
         """Create empty folders, then write files (name → text), all below the executor's folder."""
-        ...
 
     def start(self, command: Command) -> Started:
         """Start a command whose argv is from `argv`; its output goes to the files that it names."""
-        ...
 
     def wait(self, started: Started) -> Command:
         """Wait until the command ends, at its time limit at the latest; return it with its end and exit code."""
-        ...
 
     def stop(self, started: Started) -> Command:
         """Ask the command to end, wait for its last lines, kill its remaining processes; return it as `wait` does."""
-        ...
 
     def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
         """Return what a short command prints on the host; raise `LabError` if it fails or exceeds its limit."""
-        ...
 
     def instant_ns(self, monotonic_ns: int) -> int:
         """Convert an instant of this machine's monotonic clock to that of the host."""
-        ...
 
     def clocks(self) -> tuple[float, float]:
         """Return wall clock and monotonic clock of the host now, in s."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the machine that affect results, see `hosts.facts`."""
-        ...
 
     def processor_use(self) -> dict[str, Any]:
         """Return the CPU time used so far by the run, by others and on each processor, see `background.sample`."""
-        ...
 
     def fetch(self, without: Iterable[str]) -> None:
         """Copy all files that the commands wrote to the run's folder, except those below the folders `without`."""
-        ...
 
     def close(self) -> None:
         """Remove what was created on the host outside the run's folder."""
-        ...
+
+
+def output_of(argv: tuple[str, ...], host: Host, folder: Path, stdin: str = os.devnull) -> str:
+    """Return what a command of this machine prints; its input is a file of the folder in which it runs.
+
+    Raises `LabError` with the last line of its error output if it fails.
+    """
+    with (folder / stdin).open("rb") as given:
+        done = subprocess.run(argv, cwd=folder, env=environment(), stdin=given, capture_output=True, check=False)
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise LabError(f"{host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
+    return done.stdout.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
@@ -136,18 +132,7 @@ class LocalExecutor:
 
     def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
         """Return what a short command prints, see `Executor`."""
-        done = subprocess.run(
-            self.argv(argv, limit_s),
-            cwd=self.folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise LabError(f"{self.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
-        return done.stdout.decode("utf-8", "replace")
+        return output_of(self.argv(argv, limit_s), self.host, self.folder)
 
     def instant_ns(self, monotonic_ns: int) -> int:
         """Return the same instant: namespaces of one machine share its monotonic clock."""

@@ -47,10 +47,8 @@ def _sysctl(name: str) -> str:
 
 
 def _cpuinfo(key: str) -> str:
-    for line in _read("/proc/cpuinfo").splitlines():
-        if line.partition(":")[0].strip() == key:
-            return line.partition(":")[2].strip()
-    return "not known"
+    lines = (line.partition(":") for line in _read("/proc/cpuinfo").splitlines())
+    return next((value.strip() for name, _, value in lines if name.strip() == key), "not known")
 
 
 def _governors() -> str:

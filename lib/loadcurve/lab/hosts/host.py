@@ -36,14 +36,14 @@ LOCAL = Host("local", "127.0.0.1")
 """This machine, by its loopback address."""
 
 
-_STEM = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
-def check_stem(stem: str) -> str:
-    """Return the name that the files of a generator, or of a limit, begin with."""
-    if not (isinstance(stem, str) and _STEM.fullmatch(stem)):
-        raise ValueRuleError("stem", "a letter, then up to 31 letters, digits and '-'", stem)
-    return stem
+def check_name(field: str, value: str) -> str:
+    """Return the name that the files of a service, a generator or a limit begin with."""
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return value
+    raise ValueRuleError(field, "a letter, then up to 31 letters, digits and '-'", value)
 
 
 # NTP slews a clock by at most 500 ppm (RFC 5905, 11.3); a larger difference is a step.

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts import enter
-from loadcurve.lab.hosts.host import check_stem
-from loadcurve.lab.hosts.network.ledger import Ledger, Resource
+from loadcurve.lab.hosts.host import check_name
+from loadcurve.lab.hosts.network.ledger import CGROUPS, Ledger, Resource
 from loadcurve.lab.hosts.tools import which
 
-# Where systemd and all containers mount them, and where the ledger may remove one.
-CGROUPS = Path("/sys/fs/cgroup")
 # In µs: the period of `docker --cpus` and of Kubernetes, and the kernel's own (sched-bwc of its documentation).
 _PERIOD = 100_000
 NONE = "no cgroup with a cpu controller is writable here"
@@ -168,7 +166,7 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
     The file that it needs is ``NAME.enter.py``; `name` is a letter, then up to 31 letters, digits and ``-``.  Yields
     the prefix before the host's own.  Raises LabError when this machine cannot apply the limits, see `why_not`.
     """
-    check_stem(name)
+    check_name("stem", name)
     if reason := why_not(limits):
         raise LabError(reason)
     files = () if limits.open_files is None else _open_files_argv(limits.open_files)
@@ -178,10 +176,8 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
     controller = mounted_controller()
     if controller is None or ledger is None:
         raise LabError(NONE)
-    group, settings = (
-        Resource("cgroup", f"{controller.folder}/{ledger.tag}-{name}"),
-        controller.settings(limits.cpu_quota),
-    )
+    group = Resource("cgroup", f"{controller.folder}/{ledger.tag}-{name}")
+    settings = controller.settings(limits.cpu_quota)
     ledger.record(group)
     try:
         try:

@@ -247,7 +247,7 @@ def deploy(
     balanced, balancer = _balanced(settings, slots, endpoints, at) if settings.balancer.kind else (None, "")
     prepared = balanced.before if balanced else ()
     before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in prepared)
-    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url or "",)
+    roots = _roots(settings, balanced, served)
     sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s, addresses=addresses)
     fault, faulty = _fault(settings, slots, served)
     return Deployment(
@@ -353,13 +353,13 @@ def _monitors(
 def warm_ups(warm_up_s: float, settings: StudyFile, deployment: Deployment) -> tuple[Loader, ...]:
     """Return the same load for the time of a warm-up, into files of their own."""
     section = replace(settings.load, duration_s=warm_up_s, requests=0, each_request=False)
-    balanced, served = deployment.balanced, deployment.served.values()
-    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for one in served for e in one.endpoints)
-    return loaders(
-        section,
-        with_role(deployment.slots, "C"),
-        roots or (settings.server.url or "",),
-        0.0,
-        "-warm-up",
-        deployment.addresses,
-    )
+    clients = with_role(deployment.slots, "C")
+    roots = _roots(settings, deployment.balanced, deployment.served)
+    return loaders(section, clients, roots, 0.0, "-warm-up", deployment.addresses)
+
+
+def _roots(settings: StudyFile, balanced: Balanced | None, served: Mapping[str, ServerGroup]) -> tuple[str, ...]:
+    """Return where the load goes: to the balancer, else to every server."""
+    if balanced:
+        return (balanced.endpoint.url,)
+    return tuple(e.url for one in served.values() for e in one.endpoints) or (settings.server.url or "",)

@@ -60,15 +60,15 @@ def describe(study: Study) -> Iterator[str]:
         level = int(goal.lowest) if float(goal.lowest).is_integer() else goal.lowest
         trial = {factor: level, "load.duration_s": goal.final_s}
         study = replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
-    points = dict(
-        zip((point.run_id for point in first_points(study)), deployments(study, capabilities.ASSUMED), strict=True)
-    )
+    run_ids = [point.run_id for point in first_points(study)]
+    points = dict(zip(run_ids, deployments(study, capabilities.ASSUMED), strict=True))
     for run_id, (of_point, deployment) in points.items():
         yield run_id
         if deployment.fault is not None:
             yield f"  {deployment.faulty:<5} {'fault':<10} {deployment.fault.name}"
         for host, role, argv in _commands(study, of_point, deployment):
-            before = (*_pin(of_point, deployment, host, role), *deployment.wrap(host, role))
+            cpus = processors(of_point, deployment.slots, host, _ROLES[role]) if role in _ROLES else ()
+            before = (*pinned(cpus), *deployment.wrap(host, role))
             yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
         if deployment.balanced is not None:
             yield f"  {deployment.balancer:<5} {'shares':<10} {_shares(deployment.balanced.expected)}"
@@ -144,7 +144,3 @@ def _duration(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _pin(settings: StudyFile, deployment: Deployment, host: str, role: str) -> tuple[str, ...]:
-    return pinned(processors(settings, deployment.slots, host, _ROLES[role])) if role in _ROLES else ()

@@ -50,14 +50,9 @@ def list_obstacles(study: Study) -> pd.DataFrame:
     ['obstacle', 'remedy']
     """
     if platform.system() != "Linux":
-        return pd.DataFrame(
-            [
-                {
-                    "obstacle": f"the laboratory needs Linux, this is {platform.system()}",
-                    "remedy": "use a Linux machine; the recorded data can be analysed anywhere",
-                }
-            ]
-        )
+        obstacle = f"the laboratory needs Linux, this is {platform.system()}"
+        remedy = "use a Linux machine; the recorded data can be analysed anywhere"
+        return pd.DataFrame([[obstacle, remedy]], columns=["obstacle", "remedy"])
     found: dict[str, str] = {}
     if find_spec("psutil") is None:
         obstacle, _, remedy = str(MissingExtraError("a launch", "lab")).partition(": ")
@@ -143,7 +138,8 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
 def _needed_tools(deployment: Deployment, here: Mapping[str, HostSlot], namespaces: bool) -> set[str]:
     """Return the programs that this machine needs to run a point."""
     tools = {tool for host, _, argv in argvs(deployment) if host in here for tool in _programs(argv)}
-    tools |= set(_ALWAYS) | _sampled(deployment, here)
+    watching = (monitor for host, chosen in deployment.monitors.items() if host in here for monitor in chosen)
+    tools |= set(_ALWAYS) | {monitor.argv[0] for monitor in watching if monitor.argv}  # also those of the sampler
     tools -= {capabilities.ASSUMED.php()[0]}  # PHP-FPM has another name on each distribution, see `_modules`
     tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
     tools |= {"ssh"} if len(here) < len(deployment.slots) else set()
@@ -172,7 +168,7 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
 
 def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
     """Yield missing modules and files that the programs on this machine need."""
-    server, balancer = settings.server.program, settings.balancer.kind
+    server, balancer = settings.server.kind, settings.balancer.kind
     asked = []
     if server in SERVERS and with_role(hosts, "S"):
         asked.append(partial(SERVERS[server].require, settings.server.chosen[1]))
@@ -184,12 +180,6 @@ def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tup
         except LabError as error:
             obstacle, _, remedy = str(error).rpartition(": ")
             yield obstacle, remedy
-
-
-def _sampled(deployment: Deployment, hosts: Mapping[str, HostSlot]) -> set[str]:
-    """Return the programs that the sampler starts on these hosts."""
-    every = (monitor for host, chosen in deployment.monitors.items() if host in hosts for monitor in chosen)
-    return {monitor.argv[0] for monitor in every if monitor.argv}
 
 
 def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:

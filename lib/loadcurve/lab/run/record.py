@@ -99,10 +99,8 @@ class Record:
 def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dict[str, Any]:
     """Return the factors of a run for `run.json`."""
     load, slots = settings.load, deployment.slots
-    pins = {
-        role: processors(settings, slots, host, role)
-        for role, host in (("S1", with_role(slots, "S")[0].name), ("C1", with_role(slots, "C")[0].name))
-    }
+    server = processors(settings, slots, with_role(slots, "S")[0].name, "S1")
+    client = processors(settings, slots, with_role(slots, "C")[0].name, "C1")
     urls = list(dict.fromkeys(loader.url for loader in deployment.loaders))
     return {
         "variant": point.variant,
@@ -112,8 +110,8 @@ def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dic
         "threads": load.threads,
         "seconds": load.seconds,
         "url": " ".join(urls),
-        "server_cpu": pins["S1"][0] if len(pins["S1"]) == 1 and deployment.services else None,
-        "generator_cpu": pins["C1"][0] if len(pins["C1"]) == 1 else None,
+        "server_cpu": server[0] if len(server) == 1 and deployment.services else None,
+        "generator_cpu": client[0] if len(client) == 1 else None,
         **({"expected_shares": dict(deployment.balanced.expected)} if deployment.balanced else {}),
         "levels": dict(point.levels),
         "settings": dict(point.settings),

@@ -56,9 +56,8 @@ def run_functions(test: FunctionTest, folder: Path, record: Record) -> tuple[str
     executor.put(test.files)
     (folder / "functions.sh").chmod(0o755)  # the first process of another kernel
     argv = executor.argv(test.argv(), test.limit_s)
-    started = executor.start(
-        Command(FUNCTIONS, test.balancer, argv, "functions.console.txt", "functions.err", test.limit_s)
-    )
+    command = Command(FUNCTIONS, test.balancer, argv, "functions.console.txt", "functions.err", test.limit_s)
+    started = executor.start(command)
     number = record.number()
     try:
         ended = executor.wait(started)
@@ -122,9 +121,8 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     slots = host_slots(settings, context.block)
     deployment = deploy(settings, slots, context.programs, context.remote, context.addresses)
     factors = factors_of(settings, point, deployment)
-    run = Run(
-        study.study, point.run_id, "running", factors, context.here, warnings=_warnings_before(settings, deployment)
-    )
+    warnings = _warnings_before(settings, deployment)
+    run = Run(study.study, point.run_id, "running", factors, context.here, warnings=warnings)
     try:
         with translate_disk_full():
             list_run(folder.parent, run.run_id)  # first, so that no reader finds a folder that is not listed
@@ -261,13 +259,10 @@ def background_between(
     url = settings.server.url
     host = "" if url is None else str(urlsplit(url).hostname)
     address = "" if url is None else deployment.addresses.get(urlsplit(url).netloc, host)
+    here = [name for name, executor in environment.watch.items() if executor.is_here]
     found = {}
     for machine in before:
-        names = (
-            [machine]
-            if machine != "local"
-            else [name for name, executor in environment.watch.items() if executor.is_here]
-        )
+        names = here if machine == "local" else [machine]
         used = _used(settings, deployment, names) or (os.sched_getaffinity(0) if machine == "local" else ())
         found[machine] = background.between(before[machine], after[machine], used)
         if url is not None and (machine != "local" or is_on_this_machine(address)):

@@ -90,11 +90,10 @@ class RunSession:
     @property
     def limit_s(self) -> float:
         """Outer time limit of servers and monitors, in whole s."""
-        probed: list[object] = [service for _, service in self.deployment.services if service.url]
-        probed += [self.deployment.balanced] if self.deployment.balanced else []
+        probed = sum(bool(service.url) for _, service in self.deployment.services) + bool(self.deployment.balanced)
         loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
         loading_s += idle_limit_s(self.settings) if self.warm_up_s else 0.0
-        return float(math.ceil(loading_s + len(probed) * self.settings.server.work_s + _OVERHEAD_S))
+        return float(math.ceil(loading_s + probed * self.settings.server.work_s + _OVERHEAD_S))
 
     def start_servers(self) -> None:
         """Start the servers, then the balancer; wait after each step until they respond."""

@@ -65,9 +65,8 @@ def _links(settings: Sections) -> list[ValueRuleError]:
         try:
             resolve(topology, settings.links)
         except LabError as error:
-            found.append(
-                ValueRuleError("links", f"set so that they fit each other ({error})", ", ".join(settings.links))
-            )
+            rule = f"set so that they fit each other ({error})"
+            found.append(ValueRuleError("links", rule, ", ".join(settings.links)))
     return found
 
 
@@ -145,9 +144,8 @@ def _balancer(settings: Sections) -> list[ValueRuleError]:
         return [ValueRuleError("balancer.ipvs.weights", f"one for each of {servers} servers, or none", ipvs.weights)]
     nginx = _nginx(settings)
     if ipvs.forward == "dr" and nginx is not None and nginx.layout == "E":
-        return [
-            ValueRuleError("balancer.ipvs.forward", "nat: direct routing cannot change the port, E has several", "dr")
-        ]
+        rule = "nat: direct routing cannot change the port, E has several"
+        return [ValueRuleError("balancer.ipvs.forward", rule, "dr")]
     return []
 
 
@@ -155,7 +153,7 @@ def _monitors(settings: Sections) -> list[ValueRuleError]:
     nginx, balancer = _nginx(settings), settings.balancer.kind
     if getattr(settings.monitors, STUB_STATUS.name) is not None and (nginx is None or nginx.layout):
         if nginx is None:
-            return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
+            return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.kind)]
         rule = "left out: a server with a layout has no page of its own"
         return [ValueRuleError("monitors.stub_status", rule, nginx.layout)]
     if getattr(settings.monitors, COUNTERS.name) is not None and not (balancer and BALANCERS[balancer].counts):
@@ -174,11 +172,8 @@ def _fault(settings: Sections) -> list[ValueRuleError]:
     if fault.host and fault.host not in settings.topology.names:
         return [ValueRuleError("fault.host", f"one of {', '.join(settings.topology.names)}", fault.host)]
     if settings.server.url is not None and FAULTS[fault.kind].acts_on != "host":
-        return [
-            ValueRuleError(
-                "fault", "left out for a server that runs already: it has no process of this study", fault.kind
-            )
-        ]
+        rule = "left out for a server that runs already: it has no process of this study"
+        return [ValueRuleError("fault", rule, fault.kind)]
     if FAULTS[fault.kind].acts_on == "process" and fault.host and not fault.host.startswith("S"):
         return [ValueRuleError("fault.host", f"a server's: {fault.kind} happens to its process", fault.host)]
     if 0 < settings.load.seconds <= fault.after_s:
@@ -272,9 +267,8 @@ def _points(study: Study, searched: tuple[Search, ...]) -> Iterator[_Point]:
         for name, level in levels.items():
             place = ("points", index, name) if study.points else ("factors", name, number[name][id(level)])
             owners[place] = place_of(name)
-        for name in ends:
-            owners["search", "factor"] = place_of(name)
-            break  # a trial's duration, which follows, is the search's own
+        if ends:  # a trial's duration, which follows its level, is the search's own
+            owners["search", "factor"] = place_of(next(iter(ends)))
         words = [f"{name} {value}" for name, value in (*levels.items(), *ends.items())]
         head = f"variants.{variant}" if len(study.variants) > 1 else "the point"
         yield _Point((settings, levels, ends), owners, f"{head} with {', '.join(words)}" if words else head)

@@ -39,11 +39,6 @@ from loadcurve.study.section import Check, Choice, Range, Section, broken_by, wi
 class BalancerSection(Choice):
     """What runs on the host ``LB``: one of these, or nothing."""
 
-    @property
-    def kind(self) -> str:
-        """Name of the balancer; empty for none."""
-        return self.chosen[0]
-
 
 @dataclass(frozen=True)
 @with_keys({name: (kind.value, kind.description) for name, kind in FAULTS.items()})
@@ -66,14 +61,8 @@ class FaultSection(Choice):
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.every_s and not 0 < self.lasts_s < self.every_s:
-            yield ValueRuleError(
-                "every_s", f"more than lasts_s ({self.lasts_s:g} s), which must be over 0", self.every_s
-            )
-
-    @property
-    def kind(self) -> str:
-        """Name of the fault; empty for none."""
-        return self.chosen[0]
+            rule = f"more than lasts_s ({self.lasts_s:g} s), which must be over 0"
+            yield ValueRuleError("every_s", rule, self.every_s)
 
 
 @dataclass(frozen=True)
@@ -92,11 +81,6 @@ class ServerSection(Choice):
 
     port: Annotated[int, Range(0, 65_535)] = 0
     """Where it listens; 0 for a free one on loopback, 8080 elsewhere."""
-
-    @property
-    def program(self) -> str:
-        """Name of the program, or ``url``."""
-        return self.chosen[0]
 
     @property
     def work_s(self) -> float:
@@ -122,11 +106,6 @@ _DEFAULT_S = 5.0
 _METHODS = sorted({method for tool in GENERATORS.values() for method in tool.methods})
 
 
-def check_tool(name: str, value: str) -> None:
-    """Check that there is a load generator of this name."""
-    generator_named(value)
-
-
 def check_path(name: str, value: str) -> None:
     """Check that a value is a path that a generator can request."""
     try:
@@ -142,7 +121,9 @@ def check_path(name: str, value: str) -> None:
 class LoadSection(Section):
     """What the generator does at each point."""
 
-    tool: Annotated[str, Check(check_tool), Field(json_schema_extra={"enum": list(GENERATORS)})] = "wrk"
+    tool: Annotated[
+        str, Check(lambda _, tool: generator_named(tool)), Field(json_schema_extra={"enum": list(GENERATORS)})
+    ] = "wrk"
     """Load generator, by the name of its command."""
 
     connections: Connections = 1

@@ -429,11 +429,7 @@ def _of_law(law: Law, runs: Runs, score: Callable[[Array, Array, Array], Array],
 
 
 def _of_levels(
-    connections: ArrayLike,
-    throughput_rps: ArrayLike,
-    knee: Callable[[Array, Array], float],
-    method: str,
-    how: _How,
+    connections: ArrayLike, throughput_rps: ArrayLike, knee: Callable[[Array, Array], float], method: str, how: _How
 ) -> Estimate:
     level, draws, seed = how
     runs = grouped_runs(connections, throughput_rps, 3)

@@ -123,25 +123,22 @@ def _row(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) ->
 def _judge(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) -> tuple[str, str]:
     """Compare what a resource allows with the plateau, or while throughput rises, with its highest value."""
     name, highest = demand["resource"], found.throughput.max()
-    predicted = _interval(demand, "line_saturation")
+    predicted, allows = _interval(demand, "line_saturation"), _interval(demand, "saturation")
     if name in found.other_work:
         return "other work", "busy with other work"
     if name in found.resources:
         if np.isnan(predicted).any():
             return "not tested", "saturated at every load"
-        observed = _interval(demand, "saturation")
-        change = _percent(predicted[0] / observed[0] - 1)
-        if overlap(predicted, observed):
+        if overlap(predicted, allows):
             return "agrees", "saturated, as lower loads predict"
-        return "contradicts", f"saturated; lower loads predict {change}"
-    allows = _interval(demand, "saturation")
+        return "contradicts", f"saturated; lower loads predict {_percent(predicted[0] / allows[0] - 1)}"
     if plateau is None:
         return "not tested", f"not reached: allows {_times(allows[0] / highest)} the highest"
     limits = (plateau.value, plateau.lo, plateau.hi)
     if np.isnan([*allows, *limits]).any():
         return "not tested", "no interval: repeat each load"
     if overlap(allows, limits):
-        return "may be the limit", f"may be the limit, {_share(demand)} busy"
+        return "may be the limit", f"may be the limit, {_whole_percent(demand['highest_utilisation_ratio'])} busy"
     if allows[0] > limits[0]:
         return "not the limit", f"allows {_times(allows[0] / limits[0])} the plateau"
     return "contradicts", f"the plateau is {_times(limits[0] / allows[0])} what it allows"
@@ -158,10 +155,6 @@ def _times(ratio: float) -> str:
 
 def _percent(change: float) -> str:
     return f"{100 * change:+.0f} %".replace("-", "−").replace("+0 %", "±0 %").replace("−0 %", "±0 %")
-
-
-def _share(demand: dict[Any, Any]) -> str:
-    return f"{100 * demand['highest_utilisation_ratio']:.0f} %"
 
 
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
@@ -213,7 +206,7 @@ def bottleneck_verdict(
     if found.kind == "other work":
         return _other_work(named, busy, throughput)
     first, last = demands.index[0], throughput.index.max()
-    allows = f"would allow {_interval_text(demands.loc[first], 'saturation')}"
+    allows = f"would allow {_saturation_text(demands.loc[first])}"
     share = _whole_percent(busy[first].iloc[-1])
     if found.kind == "plateau":
         return (
@@ -243,12 +236,12 @@ def _other_work(names: list[str], busy: pd.Series, throughput: pd.Series) -> str
 def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
     return (
         f"{name} is {_whole_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g} and allows "
-        f"{_interval_text(demand, 'saturation')}"
+        f"{_saturation_text(demand)}"
     )
 
 
-def _interval_text(demand: pd.Series, name: str) -> str:
-    value, lo, hi = (demand[f"{name}_{end}"] for end in ("rps", "lo", "hi"))
+def _saturation_text(demand: pd.Series) -> str:
+    value, lo, hi = _interval(demand, "saturation")
     if np.isinf(value):
         return "any throughput"
     ends = "" if pd.isna(lo) else f" [{_rate(lo)}, {_rate(hi)}]"

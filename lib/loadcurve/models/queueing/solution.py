@@ -131,19 +131,10 @@ def checked_solution(
     method: str, think_time_s: float, throughput: Array, residence: Array, queue: Array, utilisation: Array
 ) -> ClosedNetwork:
     """Return the checked solution for the populations 1 … n of one class, from X (n,) and R, Q and U (n, K)."""
-    number = throughput.size
+    number, think = np.arange(1, throughput.size + 1), np.full(throughput.size, think_time_s)
+    latency = residence.sum(axis=1)
     return check_network(
-        ClosedNetwork(
-            "connections",
-            method,
-            np.arange(1, number + 1),
-            np.full(number, think_time_s),
-            throughput,
-            residence.sum(axis=1),
-            residence,
-            queue,
-            utilisation,
-        )
+        ClosedNetwork("connections", method, number, think, throughput, latency, residence, queue, utilisation)
     )
 
 

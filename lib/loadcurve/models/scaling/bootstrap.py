@@ -168,12 +168,7 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: 
 
 
 def draw_runs(
-    throughput: Array,
-    of_level: Integers,
-    means: Array,
-    repeats: Integers,
-    draws: int,
-    random: np.random.Generator,
+    throughput: Array, of_level: Integers, means: Array, repeats: Integers, draws: int, random: np.random.Generator
 ) -> Array:
     """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean.
 
@@ -203,8 +198,7 @@ def _draw_residuals(
     norm = np.linalg.norm(slope, axis=0)
     slope = slope / np.where(norm > 0, norm, 1.0)  # a parameter without effect at these levels has no leverage
     leverage = np.einsum("ij,ji->i", slope, np.linalg.pinv(slope))
-    residuals = (
-        root * (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))
-    )  # a point that fits itself has no residual
+    # A point that fits itself has no residual.
+    residuals = root * (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))
     residuals = residuals - residuals.mean()
     return fitted + random.choice(residuals, (draws, levels.size)) / root

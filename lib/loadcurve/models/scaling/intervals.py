@@ -198,7 +198,9 @@ def find_profile(fit: Fit, quantity: str) -> Estimate:
         "peak": float(usl_peak_connections(*best[1:])), "limit_rps": float(usl_limit_rps(*best[:2])),
         **dict(zip(fit.parameters, best, strict=True)),
     }[quantity]  # fmt: skip
-    limit, method = _limit(fit), f"least squares, {fit.weighting} weights, profile"
+    least = float(((fit.throughput_rps - fit.predict(fit.connections)) ** 2) @ fit.weights)
+    limit = sum_limit(least, fit.degrees_of_freedom, fit.level)
+    method = f"least squares, {fit.weighting} weights, profile"
     if limit <= NO_SCATTER * (fit.throughput_rps**2 @ fit.weights) and not np.isnan(value):
         alike = (*fit.warnings, "the law goes through every point: no scatter was measured, the interval has no width")
         return Estimate(value, value, value, fit.level, method, alike)
@@ -218,12 +220,6 @@ def _check(fit: Fit, quantity: str) -> None:
         raise ValueRuleError("quantity", f"one of {', '.join(QUANTITIES)}", quantity)
     if fit.degrees_of_freedom < 1:
         raise ValueRuleError("points", "> 3 (a profile needs a residual)", fit.points)
-
-
-def _limit(fit: Fit) -> float:
-    """Sum of squares up to which a value belongs to the interval."""
-    least = float(((fit.throughput_rps - fit.predict(fit.connections)) ** 2) @ fit.weights)
-    return sum_limit(least, fit.degrees_of_freedom, fit.level)
 
 
 # In simulation, intervals from the residuals of five levels hold the truth in some 83 % of studies, of eight in 95 %.
@@ -286,10 +282,7 @@ def summarise_bootstrap(
 
 
 def influence_degrees(
-    law: Law,
-    connections: ArrayLike,
-    throughput_rps: ArrayLike,
-    quantity: Callable[[Array], Array],
+    law: Law, connections: ArrayLike, throughput_rps: ArrayLike, quantity: Callable[[Array], Array]
 ) -> Array:
     """Degrees of freedom with which the runs determine the scatter of quantities of a fitted law.
 

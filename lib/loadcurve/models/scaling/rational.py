@@ -26,13 +26,7 @@ _MAX_DAMPING = 1e9
 
 
 def solve(
-    number: Array,
-    observed: Array,
-    weights: Array,
-    columns: Array,
-    *,
-    bounded: bool,
-    base: ArrayLike = 0.0,
+    number: Array, observed: Array, weights: Array, columns: Array, *, bounded: bool, base: ArrayLike = 0.0
 ) -> Array:
     """Coefficients a with the least weighted sum of squares for each data set.
 
@@ -112,14 +106,7 @@ def _free(number: Array, observed: Array, weights: Array, columns: Array, base: 
     return found
 
 
-def _start(
-    number: Array,
-    observed: Array,
-    weights: Array,
-    columns: Array,
-    base: Array,
-    products: Array,
-) -> Array:
+def _start(number: Array, observed: Array, weights: Array, columns: Array, base: Array, products: Array) -> Array:
     # Weights X⁴/N² undo what the reciprocal does to the errors: d(N/X) = −N/X² dX.
     each = weights * observed**4 / number**2
     normal = (each @ products).reshape(-1, *columns.shape[1:] * 2)
@@ -132,14 +119,7 @@ def _start(
     return found
 
 
-def _squares(
-    number: Array,
-    observed: Array,
-    weights: Array,
-    columns: Array,
-    base: Array,
-    found: Array,
-) -> Array:
+def _squares(number: Array, observed: Array, weights: Array, columns: Array, base: Array, found: Array) -> Array:
     """Weighted sum of squares of each data set; infinite where the law has no throughput at one of its points."""
     times = base + found @ columns.T
     squares = (number / times - observed) ** 2 @ weights

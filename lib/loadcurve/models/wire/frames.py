@@ -189,9 +189,8 @@ def medium_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> Array:
     >>> print(medium_bytes(1448))
     1538.0
     """
-    return frame_bytes(payload_bytes, wire) + wire.medium_overhead_bytes * segments(
-        payload_bytes, wire
-    )  # T + (66 + 24) P
+    overhead = wire.medium_overhead_bytes * segments(payload_bytes, wire)
+    return frame_bytes(payload_bytes, wire) + overhead  # T + (66 + 24) P
 
 
 def summarise_responses(

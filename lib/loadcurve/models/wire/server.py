@@ -19,11 +19,7 @@ _BRANCHES = ("first", "lasting")
 
 
 def server_limit_rps(
-    request_s: ArrayLike,
-    segment_s: ArrayLike,
-    byte_s: ArrayLike,
-    payload_bytes: ArrayLike,
-    wire: Wire = ETHERNET,
+    request_s: ArrayLike, segment_s: ArrayLike, byte_s: ArrayLike, payload_bytes: ArrayLike, wire: Wire = ETHERNET
 ) -> Array:
     """Requests per second of a server that spends time on each request, segment and byte: X = 1 / (r + t P + b T).
 

@@ -96,12 +96,8 @@ def report(times_us, waits_us, connections, length, failures=(0, 0, 0, 0), statu
 def test_reports_that_ab_can_write_are_read(times, connections, length, failures, taken):
     parsed = parse_ab(report(times, times, connections, length, failures, status=1, taken_us=taken))
     run = parsed.tables["runs"].iloc[0]
-    assert (run.status, run.requests, run.connections, run.document_bytes) == (
-        "finished",
-        len(times),
-        connections,
-        length,
-    )
+    found = (run.status, run.requests, run.connections, run.document_bytes)
+    assert found == ("finished", len(times), connections, length)
     assert run.duration_s == pytest.approx(taken / 1e6, abs=0.000501)
     assert run.throughput_rps == pytest.approx(len(times) / taken * 1e6, abs=0.00501)
     assert run.received_bytes_per_s == pytest.approx(len(times) * (length + 150) / taken * 1e6, abs=5.13)

@@ -18,16 +18,8 @@ from loadcurve.ingest.load.jmeter_jtl import parse_jtl, parse_jtl_xml
 DATA = Path(__file__).parents[2] / "data/jmeter"
 CSV = (DATA / "csv.txt").read_text()
 COLUMNS = [
-    "timeStamp",
-    "elapsed",
-    "label",
-    "responseCode",
-    "responseMessage",
-    "threadName",
-    "success",
-    "bytes",
-    "allThreads",
-]
+    "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "success", "bytes", "allThreads",
+]  # fmt: skip
 START = 1_795_384_236_680
 sample = st.tuples(
     st.integers(0, 60_000), st.integers(1, 5000), st.sampled_from(["Home, 1", 'say "hi"', "Größe"]),
@@ -51,11 +43,8 @@ def test_samples_that_jmeter_can_write_are_read(samples, columns, delimiter):
     assert requests["latency_s"].tolist() == [each[1] / 1000 for each in samples]
     assert requests["label"].tolist() == [each[2] for each in samples]
     failed = [each for each in samples if each[3][2] == "false"]
-    assert (run.requests, run.requests_failed, requests["error"].notna().sum()) == (
-        len(samples),
-        len(failed),
-        len(failed),
-    )
+    counts = (run.requests, run.requests_failed, requests["error"].notna().sum())
+    assert counts == (len(samples), len(failed), len(failed))
     assert run.errors_connect == sum(each[3][0].startswith("Non") for each in samples)
     seconds = (max(each[0] + each[1] for each in samples) - min(each[0] for each in samples)) / 1000
     assert run.duration_s == pytest.approx(seconds)
@@ -88,12 +77,9 @@ def test_jmeter_s_own_statistics_of_the_same_run_agree():
             1,
             "2 rows",
         ),
-        (
-            "1000,50,Item,200,Users 1-1,true\n1000,20,Item-7,200,Users 1-2,true\n",
-            2,
-            "",
-        ),  # another thread: a name of its own
-        ("1000,50,Item,200,Users 1-1,true\n2000,20,Item-7,200,Users 1-1,true\n", 2, ""),  # later: a name of its own
+        # Of another thread, or later: a name of its own.
+        ("1000,50,Item,200,Users 1-1,true\n1000,20,Item-7,200,Users 1-2,true\n", 2, ""),
+        ("1000,50,Item,200,Users 1-1,true\n2000,20,Item-7,200,Users 1-1,true\n", 2, ""),
         ("1000,-5,Item,200,Users 1-1,true\n1000,9,Item,200,Users 1-1,true\n", 2, "below 0"),
     ],
 )

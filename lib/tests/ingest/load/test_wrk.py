@@ -17,7 +17,6 @@ from loadcurve.ingest.sniff import parse
 
 DATA = Path(__file__).parents[2] / "data/wrk"
 PLAIN = (DATA / "plain.txt").read_text()
-VERSION = "wrk 4.0.2-2-g91655b5 [epoll] Copyright (C) 2012 Will Glozer\n"
 LATENCY = (DATA / "latency.txt").read_text()
 
 

@@ -78,12 +78,8 @@ def test_children_and_languages():
         "Moyenne :       0      1680      1000         0         0  python\n"
     )
     tables = parse(text).tables
-    assert tables["counters"][["item", "counter", "value", "unit"]].values.tolist()[0] == [
-        "1680 python",
-        "usr-ms",
-        1.0,
-        "s",
-    ]
+    first = tables["counters"][["item", "counter", "value", "unit"]].values.tolist()[0]
+    assert first == ["1680 python", "usr-ms", 1.0, "s"]
     assert len(tables["averages"]) == 3
 
 

@@ -143,12 +143,8 @@ def test_memory_of_older_documents_and_units():
     )
     tables = parse(text).tables
     memory, disk = tables["memory"].iloc[0], tables["disks"].iloc[0]
-    assert (memory.free_bytes, memory.used_ratio, memory.inactive_bytes, memory.swap_used_ratio) == (
-        10240,
-        0.5,
-        3072,
-        0.01,
-    )
+    found = (memory.free_bytes, memory.used_ratio, memory.inactive_bytes, memory.swap_used_ratio)
+    assert found == (10240, 0.5, 3072, 0.01)
     assert (disk.read_bytes_per_s, disk.request_bytes, disk.queue, disk.wait_mean_s) == (1024, 4096, 0.5, 0.002)
     assert tables["counters"].value.tolist() == [-2.5]
 

@@ -19,7 +19,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import environment
 from loadcurve.study.section import Range, Section
@@ -191,7 +191,7 @@ class LinkConditions(Section):
 
 
 @dataclass(frozen=True)
-class HostSettings:
+class HostSettings(Section):
     """Kernel settings of a host."""
 
     # `reno` unless a study sets another one: bbr, the default of some kernels, sends responses of more than one segment
@@ -199,9 +199,6 @@ class HostSettings:
     congestion_control: str = "reno"
     # Settings of this host alone, their names among `SYSCTLS`, their values numbers.
     sysctls: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        raise_all(self._broken_rules())
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not (isinstance(self.congestion_control, str) and _WORD.fullmatch(self.congestion_control)):
@@ -227,15 +224,12 @@ def tc_lines(device: str, link: LinkConditions, netem: bool) -> str:
         lines += f"limit {_NETEM_LIMIT_PACKETS}\n"
         parent = "parent 1:1 handle 10:"
     if math.isfinite(link.rate_bps):
-        lines += f"qdisc add dev {device} {parent} tbf rate {link.rate_bps:.0f}bit burst {_burst_bytes(link)}b "
+        # 1.2 ms of the rate: above what accrues between two ticks at HZ = 1000, far below a second's bytes.  A bucket
+        # smaller than a frame would let nothing through.
+        burst_bytes = max(round(link.rate_bps / 8 * 1.2e-3), 2 * (link.mtu + _ETHERNET_HEADER_BYTES))
+        lines += f"qdisc add dev {device} {parent} tbf rate {link.rate_bps:.0f}bit burst {burst_bytes}b "
         lines += f"latency {_TBF_LATENCY_MS}ms\n"
     return lines
-
-
-def _burst_bytes(link: LinkConditions) -> int:
-    # 1.2 ms of the rate: above what accrues between two ticks at HZ = 1000, far below a second's bytes.  A bucket
-    # smaller than a frame would let nothing through.
-    return max(round(link.rate_bps / 8 * 1.2e-3), 2 * (link.mtu + _ETHERNET_HEADER_BYTES))
 
 
 def loss_rules(losses: Mapping[str, float]) -> str:

@@ -28,7 +28,7 @@ from loadcurve.files.atomic import runtime_folder
 from loadcurve.lab.hosts.network.conditions import run
 
 NAMESPACES = Path("/run/netns")  # where `ip netns` keeps them (iproute2, include/namespace.h: NETNS_RUN_DIR)
-_CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")  # where systemd and all containers mount them
 _INTERFACES = Path("/sys/class/net")
 _NFT_TABLE = re.compile(r"(?:ip|ip6|inet|arp|bridge|netdev) [a-z0-9_]+")
 # IFNAMSIZ of linux/if.h is 16, one of them the closing zero.
@@ -67,7 +67,7 @@ def check_resource(resource: Resource, tag: str) -> Resource:
     if resource.kind == "nft_table":
         own = resource.name.partition(" ")[2] if _NFT_TABLE.fullmatch(resource.name) else ""
     elif resource.kind in ("cgroup", "folder"):
-        outside = resource.kind == "cgroup" and _CGROUPS not in path.parents
+        outside = resource.kind == "cgroup" and CGROUPS not in path.parents
         own = "" if outside or not path.is_absolute() or ".." in path.parts else path.name
     elif resource.kind == "link" and len(own) > _LONGEST_LINK:
         own = ""

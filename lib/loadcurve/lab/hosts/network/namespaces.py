@@ -289,11 +289,9 @@ def _start_delay_lines(
         lines.append(process)
     for process in lines:
         ready, _, _ = select.select([pipe(process.stdout)], [], [], _DELAY_LINE_START_LIMIT_S)
-        printed = (
-            os.read(pipe(process.stdout).fileno(), 4096).decode("utf-8", "replace").strip()
-            if ready
-            else "it printed nothing"
-        )
+        printed = "it printed nothing"
+        if ready:
+            printed = os.read(pipe(process.stdout).fileno(), 4096).decode("utf-8", "replace").strip()
         if printed != "ready":
             raise LabError(f"a delay line did not start: {printed.splitlines()[-1] if printed else 'it ended at once'}")
 

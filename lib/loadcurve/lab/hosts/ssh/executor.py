@@ -257,7 +257,9 @@ class RemoteExecutor:
         if not 0 <= code <= _PLAIN_CODES:
             if lost := self.connection.lost(patience_s=1.0 if code == 255 else 0.0):
                 raise LabError(f"{self.host.name}: {lost}")
-            answer = self.connection.ask({"verb": "end_of", "number": _number(started)})
+            if not isinstance(started, _Session):
+                raise TypeError("a command of another host")
+            answer = self.connection.ask({"verb": "end_of", "number": started.number})
             if "code" not in answer:
                 words = last_line((self.folder / started.command.stderr).read_text("utf-8", "replace"))
                 detail = f"; its last line: {words}" if words else ""
@@ -274,12 +276,6 @@ def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExe
     path = connection.folder(connection.number())
     connection.ask({"verb": "begin", "folder": path})
     return RemoteExecutor(host, folder, connection, path, offset_of(_exchange(connection) for _ in range(_EXCHANGES)))
-
-
-def _number(started: Started) -> int:
-    if not isinstance(started, _Session):
-        raise TypeError("a command of another host")
-    return started.number
 
 
 def _exchange(connection: Connection) -> Exchange:

@@ -82,7 +82,6 @@ class Goal(Protocol):
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -96,15 +96,14 @@ class Balancer:
 
     def balance(self, section: Any, host: BalancerHost) -> Balanced:
         """Return what balances on a host, with the expected share of each server."""
-        hashed = self.server_of if section.scheduler == "hash" else None
-        seed = seed_of_shares(host.clients, len(host.servers), hashed) if hashed else 1
-        if hashed:
-            shares = expected_shares(host.clients, len(host.servers), hashed, seed)
+        servers = len(host.servers)
+        if self.server_of is not None and section.scheduler == "hash":
+            seed = seed_of_shares(host.clients, servers, self.server_of)
+            shares = expected_shares(host.clients, servers, self.server_of, seed)
         else:
-            shares = _shares(section, len(host.servers))
-        return replace(
-            self.start(section, host, seed), expected=dict(zip(map(str, host.servers), shares, strict=False))
-        )
+            seed, shares = 1, _shares(section, servers)
+        balanced = self.start(section, host, seed)
+        return replace(balanced, expected=dict(zip(map(str, host.servers), shares, strict=False)))
 
 
 def _shares(section: Any, servers: int) -> tuple[float, ...]:

@@ -10,12 +10,13 @@ from functools import cache
 from typing import Annotated, Literal
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.hosts.executor import Executor
+from loadcurve.lab.hosts.executor import Executor, output_of
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.process import guarded, now
-from loadcurve.lab.hosts.tools import FIXED, Tool, environment, version, which
+from loadcurve.lab.hosts.tools import FIXED, Tool, version, which
 from loadcurve.lab.tools.balancers.balancer import NAME, Balanced, Balancer, BalancerHost, Rules, Services
 from loadcurve.lab.tools.balancers.shares import nft_server
-from loadcurve.lab.tools.servers.settings import Endpoint, check_address, check_count, check_endpoints, check_name
+from loadcurve.lab.tools.servers.settings import Endpoint, check_address, check_count, check_endpoints
 from loadcurve.study import Command
 from loadcurve.study.section import Range, Section
 
@@ -287,8 +288,8 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     executor.put(rules.files)
     begun = now()
     argv = executor.argv(rules.load, LIMIT_S)
-    _run(executor, argv, rules.stdin)
-    exported = _run(executor, executor.argv(rules.export, LIMIT_S))
+    output_of(argv, executor.host, executor.folder, rules.stdin or os.devnull)
+    exported = executor.check_output(rules.export, LIMIT_S)
     printed = f"{rules.name}.{rules.tool.name}.rules.txt"
     (executor.folder / printed).write_text(exported, "utf-8")
     long = [
@@ -302,20 +303,8 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
             exit_code=0, stdin=rules.stdin, unpacked=packed,
         )  # fmt: skip
     finally:
-        _run(executor, executor.argv(rules.remove, LIMIT_S))
+        executor.check_output(rules.remove, LIMIT_S)
         for path in (executor.folder / name for name in long):
             with lzma.open(f"{path}.xz", "wb") as file:
                 file.write(path.read_bytes())
             path.unlink()
-
-
-def _run(executor: Executor, argv: tuple[str, ...], stdin: str = "") -> str:
-    """What a command prints; its input is a file of the run's folder."""
-    with (executor.folder / (stdin or os.devnull)).open("rb") as given:
-        done = subprocess.run(
-            argv, cwd=executor.folder, env=environment(), stdin=given, capture_output=True, check=False
-        )
-    if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise LabError(f"{executor.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
-    return done.stdout.decode("utf-8", "replace")

@@ -5,22 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.tools.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
 from loadcurve.lab.tools.balancers.shares import nginx_key, nginx_server
 from loadcurve.lab.tools.servers.haproxy import HaproxyProcess, section
 from loadcurve.lab.tools.servers.nginx import Process, block, http_directives, nginx_process
 from loadcurve.lab.tools.servers.server import Service
-from loadcurve.lab.tools.servers.settings import (
-    Endpoint,
-    check_choice,
-    check_count,
-    check_endpoint,
-    check_endpoints,
-    check_flag,
-    check_name,
-)
-from loadcurve.study.section import Range, Section, broken_by
+from loadcurve.lab.tools.servers.settings import Endpoint, check_count, check_endpoint, check_endpoints
+from loadcurve.study.section import Range, Section, broken_by, check_flag, check_word
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ class Proxy:
         check_flag("keepalive", self.keepalive)
         if not isinstance(self.domains, Domains | None):
             raise ValueRuleError("domains", "Domains or None", self.domains)
-        check_choice("scheduler", self.scheduler, ("rr", "lc", "random", "hash"))
+        check_word("scheduler", self.scheduler, ("rr", "lc", "random", "hash"))
         if self.listen in self.servers:
             raise ValueRuleError("servers", f"other than the proxy itself, {self.listen}", str(self.listen))
 
@@ -94,7 +87,7 @@ class HaproxyProxy:
     statistics: Endpoint | None = None
 
     def __post_init__(self) -> None:
-        check_choice("mode", self.mode, ("http", "tcp"))
+        check_word("mode", self.mode, ("http", "tcp"))
         if self.mode == "tcp" and self.proxy.domains:
             raise ValueRuleError("domains", "none for connections, whose names nobody reads", self.proxy.domains)
         if self.statistics is not None and check_endpoint("statistics", self.statistics) == self.proxy.listen:
@@ -111,7 +104,9 @@ def haproxy_proxy_service(haproxy: HaproxyProxy) -> Service:
         choice = [f"use_backend %[req.hdr(host),field(1,:),lower,map({names},pool1)]"]
     sections = [section(f"frontend {proxy.name}", [f"bind {proxy.listen}", *choice])]
     members = [f"server s{i + 1} {server}" for i, server in enumerate(proxy.servers)]
-    balance = [f"balance {_HAPROXY_SCHEDULERS[proxy.scheduler]}", *_reuse(haproxy)]
+    balance = [f"balance {_HAPROXY_SCHEDULERS[proxy.scheduler]}"]
+    if haproxy.mode == "http":
+        balance += ["http-reuse always"] if proxy.keepalive else ["http-reuse never", "option http-server-close"]
     sections += [section(f"backend {pool}", [*balance, *members]) for pool in proxy.pools]
     if haproxy.statistics:
         pages = ["mode http", f"bind {haproxy.statistics}", "stats enable", f"stats uri {_STATISTICS}"]
@@ -128,12 +123,6 @@ def haproxy_counters_argv(haproxy: HaproxyProxy) -> tuple[str, ...]:
         raise ValueRuleError("statistics", "an endpoint, for counters to be read", haproxy.statistics)
     url = f"http://{haproxy.statistics}{_STATISTICS};csv"
     return ("curl", "-q", "--silent", "--show-error", "--fail", "--noproxy", "*", "--max-time", "5", url)
-
-
-def _reuse(haproxy: HaproxyProxy) -> list[str]:
-    if haproxy.mode == "tcp":
-        return []
-    return ["http-reuse always"] if haproxy.proxy.keepalive else ["http-reuse never", "option http-server-close"]
 
 
 @dataclass(frozen=True)
@@ -204,8 +193,8 @@ class NginxProxy:
     seed: int = 1  # Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`
 
     def __post_init__(self) -> None:
-        check_choice("access_log", self.access_log, ("off", "on", "buffered"))
-        check_choice("lookup", self.lookup, ("blocks", "map"))
+        check_word("access_log", self.access_log, ("off", "on", "buffered"))
+        check_word("lookup", self.lookup, ("blocks", "map"))
         check_count("seed", self.seed, 1, 2**32 - 1)
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions, tc_lines
-from loadcurve.lab.tools.servers.settings import check_choice, check_count, check_name
+from loadcurve.lab.tools.servers.settings import check_count
+from loadcurve.study.section import check_word
 
 FIRST_LINK = "eth0"
 """Name of the first interface of each host, which is on the network of the clients."""
@@ -43,7 +45,7 @@ class Table:
     def __post_init__(self) -> None:
         if not _TABLE.fullmatch(self.name):
             raise ValueRuleError("table", "fault_ and small letters", self.name)
-        check_choice("hook", self.hook, ("input", "output"))
+        check_word("hook", self.hook, ("input", "output"))
         for rule in self.rules:
             if not _RULE.fullmatch(rule):
                 raise ValueRuleError("rules", "of small letters, digits, spaces and & | ( ) =", rule)
@@ -66,8 +68,8 @@ class Send:
 
     def __post_init__(self) -> None:
         check_name("service", self.service)
-        check_choice("signal", self.signal, ("KILL", "STOP", "CONT"))
-        check_choice("whom", self.whom, ("all", "worker"))
+        check_word("signal", self.signal, ("KILL", "STOP", "CONT"))
+        check_word("whom", self.whom, ("all", "worker"))
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Fault:
     link: LinkConditions | None = None  # Condition of the host's links for the whole run
 
     def __post_init__(self) -> None:
-        check_choice("role", self.role, ("C", "LB", "S"))
+        check_word("role", self.role, ("C", "LB", "S"))
         for name, value in self.sysctls.items():
             Sysctl(name, value)
 

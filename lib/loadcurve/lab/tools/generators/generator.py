@@ -7,14 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from loadcurve.errors import ValueRuleError, raise_all
-from loadcurve.lab.hosts.host import check_stem
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import Tool
-from loadcurve.study.section import Check, Range, Section
+from loadcurve.study.section import Check, Range, Section, broken_by
 
 # More is a typing error.
 Connections = Annotated[int, Range(1, 1_000_000)]
@@ -155,19 +156,9 @@ def check_url(url: str) -> None:
 
 
 def _check_duration(name: str, value: float, unit_s: float) -> None:
-    if not is_duration(value, unit_s):
-        raise wrong_duration(name, value, unit_s)
-
-
-def is_duration(value: float, unit_s: float) -> bool:
-    """Whether a value is a positive multiple of a unit in s, up to a day."""
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return number and unit_s <= value <= 86_400 and abs(value / unit_s - round(value / unit_s)) <= 1e-6
-
-
-def wrong_duration(name: str, value: float, unit_s: float) -> ValueRuleError:
-    """The error of a value that is no duration."""
-    return ValueRuleError(name, f"a multiple of {unit_s:g} s, up to a day", value)
+    if not (number and unit_s <= value <= 86_400 and abs(value / unit_s - round(value / unit_s)) <= 1e-6):
+        raise ValueRuleError(name, f"a multiple of {unit_s:g} s, up to a day", value)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
@@ -263,7 +254,7 @@ class Generator:
         `stem` is what its files begin with: the host's name, and a number where the host runs several processes.
         Raises ValueRuleError when the load is divided among processes, this tool cannot make it, or `stem` is no name.
         """
-        check_stem(stem)
+        check_name("stem", stem)
         if load.processes != 1:
             raise ValueRuleError("processes", "1 here: split the load first", load.processes)
         self.check(load)
@@ -278,13 +269,13 @@ class Generator:
                 self.check(part)
 
     def _broken_rules(self, load: Load) -> Iterator[ValueRuleError]:
-        tool, unit_s = self.name, self.duration_unit_s
+        tool = self.name
         if (load.duration_s > 0) + (load.requests > 0) != 1:
             yield ValueRuleError("duration_s, requests", "one of them over 0", (load.duration_s, load.requests))
         elif (bound := "duration_s" if load.duration_s else "requests") not in self.bounds:
             yield ValueRuleError(bound, f"0: {tool} is ended by {self.bounds[0]}", getattr(load, bound))
-        elif load.duration_s and not is_duration(load.duration_s, unit_s):
-            yield wrong_duration("duration_s", load.duration_s, unit_s)
+        elif load.duration_s:
+            yield from broken_by(partial(_check_duration, "duration_s", load.duration_s, self.duration_unit_s))
         elif load.requests and load.requests < load.connections:
             yield ValueRuleError("requests", f">= connections ({load.connections})", load.requests)
         elif load.processes == 1 and self.even_requests and (remainder := load.requests % load.connections):
@@ -373,7 +364,7 @@ def start_at(command: GeneratorCommand, instant_ns: int, stem: str, python: str 
     >>> " ".join(waiting.argv)
     'python3 -I -S C1.at.py 5 C1.at.json hey http://127.0.0.1/'
     """
-    check_stem(stem)
+    check_name("stem", stem)
     if not isinstance(instant_ns, int) or instant_ns < 0:
         raise ValueRuleError("instant_ns", "a whole number of at least 0", instant_ns)
     argv = (python, "-I", "-S", f"{stem}.at.py", str(instant_ns), f"{stem}.at.json", *command.argv)

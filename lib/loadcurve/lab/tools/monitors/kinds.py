@@ -19,9 +19,8 @@ def nstat(interval_s: float = 1) -> Monitor:
 def proc(interval_s: float = 1, files: Iterable[str] = PROC_FILES) -> Monitor:
     """Return snapshots of files in ``/proc``: processors, interfaces, TCP, sockets, interrupts."""
     chosen = tuple(files)
-    return Monitor(
-        "proc", "proc", "", interval_s, paths=tuple(f"/proc/{name}" for name in PROC_FILES if name in chosen)
-    )
+    paths = tuple(f"/proc/{name}" for name in PROC_FILES if name in chosen)
+    return Monitor("proc", "proc", "", interval_s, paths=paths)
 
 
 def stub_status(endpoint: Endpoint, path: str = "/", interval_s: float = 1) -> Monitor:

@@ -10,6 +10,7 @@ from typing import Any
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.tools.servers.settings import Endpoint
+from loadcurve.study.section import Range
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _VARIANT = re.compile(r"[a-z0-9_]{0,32}")
@@ -35,9 +36,7 @@ class Monitor:
         for key, shape in (("name", _NAME), ("tool", _NAME), ("variant", _VARIANT)):
             if not (isinstance(value := getattr(self, key), str) and shape.fullmatch(value)):
                 raise ValueRuleError(key, "small letters, digits, '-' and '_'", value)
-        number = isinstance(self.interval_s, int | float) and not isinstance(self.interval_s, bool)
-        if not number or not 0.1 <= self.interval_s <= 3600:
-            raise ValueRuleError("interval_s", "0.1 to 3600 s", self.interval_s)
+        Range(0.1, 3600, unit="s").check("interval_s", self.interval_s)
         if self.repeats and not float(self.interval_s).is_integer():
             raise ValueRuleError("interval_s", f"whole seconds for {self.tool}", self.interval_s)
         if bool(self.argv) + bool(self.paths) + (self.page is not None) != 1:

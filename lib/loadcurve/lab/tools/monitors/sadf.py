@@ -8,8 +8,6 @@ from loadcurve.files.atomic import temporary_folder
 from loadcurve.lab.hosts.tools import environment, which
 
 _PATIENCE_S = 300.0  # a day of a machine with hundreds of processors takes half a minute
-_OPTIONS = ("-j",)
-_ACTIVITIES = ("--", "-A")
 
 
 def text_of(path: str | Path) -> str:
@@ -22,26 +20,22 @@ def text_of(path: str | Path) -> str:
     sadf = which("sadf")
     if sadf is None:
         raise LabError(f"{path}: a binary recording of sysstat needs its sadf: apt-get install sysstat")
-    text, words = _run([sadf, *_OPTIONS, str(path), *_ACTIVITIES], path)
+    printed, words = _run([sadf, "-j", str(path), "--", "-A"], path)
     if "Try to convert" in words:
         with temporary_folder() as folder:
             converted = folder / "converted.sa"
-            raw, problem = _run_raw([sadf, "-c", str(path)], path)
+            raw, problem = _run([sadf, "-c", str(path)], path)
             if not raw:
                 raise LabError(f"{path}: sadf cannot convert this recording: {_line(problem)}")
             converted.write_bytes(raw)
-            text, words = _run([sadf, *_OPTIONS, str(converted), *_ACTIVITIES], path)
+            printed, words = _run([sadf, "-j", str(converted), "--", "-A"], path)
+    text = printed.decode("utf-8", "replace")
     if '"timestamp"' not in text and '"restarts"' not in text:
         raise LabError(f"{path}: sadf cannot read this recording: {_line(words)}")
     return text
 
 
-def _run(argv: list[str], path: str | Path) -> tuple[str, str]:
-    raw, words = _run_raw(argv, path)
-    return raw.decode("utf-8", "replace"), words
-
-
-def _run_raw(argv: list[str], path: str | Path) -> tuple[bytes, str]:
+def _run(argv: list[str], path: str | Path) -> tuple[bytes, str]:
     """Standard output and standard error of sadf."""
     env = environment({"TZ": "UTC", "S_TIME_FORMAT": ""})
     try:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.tools.servers.responses import Text
 from loadcurve.lab.tools.servers.server import Server, ServerGroup, ServerHost, Service
-from loadcurve.lab.tools.servers.settings import Endpoint, check_endpoint, check_name, check_program
+from loadcurve.lab.tools.servers.settings import Endpoint, check_endpoint, check_program
 from loadcurve.study.section import Check, Range, Section
 
 TOOL = Tool("haproxy", "server, balancer", "-v", "haproxy")

@@ -15,20 +15,12 @@ from typing import Annotated, Literal
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.tools.servers.responses import Burn, Delay, Files, Mixed, Response, ResponseSection, Status, Text
 from loadcurve.lab.tools.servers.server import Server, ServerGroup, ServerHost, Service
-from loadcurve.lab.tools.servers.settings import (
-    Endpoint,
-    check_address,
-    check_choice,
-    check_endpoints,
-    check_flag,
-    check_name,
-    check_path,
-    check_program,
-)
-from loadcurve.study.section import Check, Range, Section
+from loadcurve.lab.tools.servers.settings import Endpoint, check_address, check_endpoints, check_path, check_program
+from loadcurve.study.section import Check, Range, Section, check_flag, check_word
 
 _MAIN = """\
 # A private nginx of the laboratory; started in the run's folder by the command in run.json.
@@ -173,12 +165,9 @@ class Serving(Section):
         file = f"{name}.access.log" if self.log_in == "run" else f"{name}.work/access.log"
         log = "off" if self.access_log == "off" else f"{file} combined{buffer}"
         switches = {"sendfile": self.sendfile, "tcp_nopush": self.tcp_nopush, "gzip": self.gzip}
-        # text/html is always compressed; the other types that are served here have to be named.
-        types = (
-            [f"gzip_comp_level {self.gzip_level};", "gzip_types text/plain application/octet-stream;"]
-            if self.gzip
-            else []
-        )
+        types = []
+        if self.gzip:  # text/html is always compressed; the other types that are served here have to be named
+            types = [f"gzip_comp_level {self.gzip_level};", "gzip_types text/plain application/octet-stream;"]
         # From one sector on: a direct read is at least that long (nginx, directio_alignment).
         direct = ["directio 512;"] if self.direct_io else []
         kept = [f"keepalive_requests {self.keepalive_requests};", f"keepalive_timeout {self.keepalive_timeout_s}s;"]
@@ -232,7 +221,9 @@ def nginx_service(nginx: Nginx) -> Service:
     if nginx.status:
         server += block("server", [f"listen {nginx.status};", *_locations(nginx.name, Status())])
     files = nginx.response.files(f"{nginx.name}.www") if isinstance(nginx.response, Files) else {}
-    shares = _shares(nginx.response)
+    shares = []
+    if isinstance(nginx.response, Mixed):  # which requests get the other response
+        shares = block('split_clients "$request_id" $other', [f"{nginx.response.ratio:.2%} 1;", '* "";'])
     http = block("http", [*http_directives(nginx.name), *shares, *nginx.serving.directives(nginx.name), *server])
     service = nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
     return _with_tmpfs(service, nginx) if nginx.serving.log_in == "memory" else service
@@ -242,13 +233,6 @@ def _with_tmpfs(service: Service, nginx: Nginx) -> Service:
     """Return the service with a tmpfs on its work folder, in a mount namespace that ends with the process."""
     mounted = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', f"{nginx.name}.work")
     return replace(service, argv=(*mounted, *service.argv), program=nginx.process.program)
-
-
-def _shares(response: Response) -> list[str]:
-    """Directives of ``http`` that choose the requests with the other response."""
-    if not isinstance(response, Mixed):
-        return []
-    return block('split_clients "$request_id" $other', [f"{response.ratio:.2%} 1;", '* "";'])
 
 
 def _waiting(delay_ms: int, body_bytes: int) -> list[str]:
@@ -295,7 +279,7 @@ class Layout(Section):
     """A server that listens according to a layout."""
 
     name: str  # Of the service; instances of E get a number after it
-    letter: Annotated[str, Check(lambda name, letter: check_choice(name, letter, LAYOUTS))]  # One of `LAYOUTS`
+    letter: Annotated[str, Check(lambda name, letter: check_word(name, letter, LAYOUTS))]  # One of `LAYOUTS`
     # Of the host: D listens on each, the other layouts on the first one.
     addresses: Annotated[tuple[str, ...], Check(check_address)]
     port: int  # The only or, in E, the first one
@@ -342,17 +326,12 @@ def layout_services(layout: Layout) -> tuple[Service, ...]:
     )
     if layout.letter != "E":
         return (nginx_service(common),)
-    return tuple(
-        nginx_service(
-            replace(
-                common,
-                name=f"{layout.name}-{i + 1}",
-                listens=(endpoint,),
-                process=replace(process, cpus=cpus[i : i + 1]),
-            )
-        )
-        for i, endpoint in enumerate(layout.endpoints)
-    )
+    services = []
+    for i, endpoint in enumerate(layout.endpoints):
+        own = replace(process, cpus=cpus[i : i + 1])
+        instance = replace(common, name=f"{layout.name}-{i + 1}", listens=(endpoint,), process=own)
+        services.append(nginx_service(instance))
+    return tuple(services)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.tools.servers.nginx import Process, Serving, block, http_directives, nginx_process
 from loadcurve.lab.tools.servers.server import Server, ServerGroup, ServerHost, Service
-from loadcurve.lab.tools.servers.settings import Endpoint, check_endpoint, check_name, check_path, check_program
+from loadcurve.lab.tools.servers.settings import Endpoint, check_endpoint, check_path, check_program
 from loadcurve.study.section import Check, Range, Section
 
 MARIADB_TOOL = Tool("mariadbd", "database", "--version", "mariadb-server-core")

@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 
 from loadcurve.errors import ValueRuleError
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _PATH = re.compile(r"/[A-Za-z0-9._+/-]+")
 
@@ -52,32 +51,11 @@ def check_address(field: str, value: str) -> str:
     raise ValueRuleError(field, "an IPv4 address of one host", value)
 
 
-def check_name(field: str, value: str) -> str:
-    """Return the name of a service: its files begin with it."""
-    if isinstance(value, str) and _NAME.fullmatch(value):
-        return value
-    raise ValueRuleError(field, "a letter, then up to 31 letters, digits and '-'", value)
-
-
 def check_count(field: str, value: int, low: int, high: int) -> int:
     """Return a whole number of ``low`` to ``high``."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
     raise ValueRuleError(field, f"a whole number of {low} to {high}", value)
-
-
-def check_choice(field: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return one of `choices`."""
-    if value in choices:
-        return value
-    raise ValueRuleError(field, f"one of {', '.join(choices)}", value)
-
-
-def check_flag(field: str, value: bool) -> bool:
-    """Return True or False."""
-    if isinstance(value, bool):
-        return value
-    raise ValueRuleError(field, "true or false", value)
 
 
 def check_program(field: str, value: str) -> str:
@@ -101,7 +79,7 @@ def check_endpoint(field: str, value: Endpoint) -> Endpoint:
     raise ValueRuleError(field, "an endpoint", value)
 
 
-def check_endpoints(field: str, value: tuple[Endpoint, ...], maximum: int = 64) -> tuple[Endpoint, ...]:
+def check_endpoints(field: str, value: tuple[Endpoint, ...], maximum: int) -> tuple[Endpoint, ...]:
     """Return 1 to `maximum` endpoints, no two of them the same."""
     right = isinstance(value, tuple) and all(isinstance(endpoint, Endpoint) for endpoint in value)
     if right and 1 <= len(value) <= maximum and len(set(value)) == len(value):

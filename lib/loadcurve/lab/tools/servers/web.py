@@ -6,18 +6,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.tools.servers.responses import Files
 from loadcurve.lab.tools.servers.server import Server, ServerHost, Service
-from loadcurve.lab.tools.servers.settings import (
-    Endpoint,
-    check_count,
-    check_endpoint,
-    check_flag,
-    check_name,
-    check_program,
-)
-from loadcurve.study.section import Range, Section, broken_by
+from loadcurve.lab.tools.servers.settings import Endpoint, check_count, check_endpoint, check_program
+from loadcurve.study.section import Range, Section, broken_by, check_flag
 
 
 @dataclass(frozen=True)
