@@ -102,6 +102,14 @@ class Need:
         return met
 
 
+# Numbers of a report that several rules need.
+_REPORTS = "Use a generator that reports it."
+THROUGHPUT = Need("runs", ("throughput_rps",), "the throughput", _REPORTS)
+REQUESTS = Need("runs", ("requests",), "the number of requests", _REPORTS)
+DURATION = Need("runs", ("duration_s",), "the duration of the load", _REPORTS)
+CONNECTIONS = Need("runs", ("connections",), "the connections", "Note the connections in a factors.csv.")
+
+
 @dataclass(frozen=True)
 class Limit:
     """A threshold of a rule; study.yml and loadcurve.toml may set another value.
@@ -329,15 +337,15 @@ def judge_evidence(
         yield Finding(run, worst.severity, text, advice, worst.observed, worst.expected)
 
 
-def refusals(tables: Tables, pattern: str) -> dict[str, tuple[int, str]]:
-    """Return how often a load generator or a server's error log reports an error, and its first text, by key."""
+def refusals(tables: Tables, pattern: str, words: str, advice: str) -> dict[str, Evidence]:
+    """Return the errors of one kind that a load generator or a server's error log reports, as evidence by key."""
     runs, events = tables["runs"], tables.get("events")
     said = pd.DataFrame({"key": key_of(runs), "text": runs["reason"]})
     if events is not None and len(events):
         logged = events[events["tool"].isin(["nginx", "apache"])]
         said = pd.concat([said, pd.DataFrame({"key": key_of(logged), "text": logged["text"]})])
     found = said[said["text"].astype("string").str.contains(pattern, regex=True).fillna(False).astype(bool)]
-    if found.empty:
-        return {}
-    groups = found.groupby("key", sort=False)["text"]
-    return {str(key): (len(texts), str(texts.iloc[0])) for key, texts in groups}
+    return {
+        str(key): Evidence("error", f"{words} ({len(texts)} times): {texts.iloc[0]}.", advice)
+        for key, texts in found.groupby("key", sort=False)["text"]
+    }

@@ -81,6 +81,11 @@ def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     yield from zip(keys[first], runs[first].itertuples(index=False), strict=True)
 
 
+def runs_by_key(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the first row of each run, with its key as the index."""
+    return runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
+
+
 def rows_by_key(frame: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the rows of a table as named tuples, by their column ``key``."""
     found: dict[str, list[Any]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.run_tables import Tables, key_of, once
+from loadcurve.audit.run_tables import Tables, key_of, once, runs_by_key
 from loadcurve.stats.arrays import Array
 
 EDGE_S = 1.0
@@ -41,7 +41,7 @@ def samples_within(
     if table is None or table.empty:
         return (pd.DataFrame(columns=columns) if table is None else table).assign(key=pd.Series(dtype=object))
     keys = key_of(table)
-    duration = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
+    duration = runs_by_key(runs)
     within = keys.isin(duration.index)
     if "elapsed_s" in table and "duration_s" in duration:
         lasts = keys.map(duration["duration_s"].astype(float))
@@ -67,7 +67,7 @@ def growth_of_counters(tables: Tables, names: Mapping[str, str]) -> pd.DataFrame
         return pd.DataFrame(columns=columns)
     rows = counters[counters["counter"].isin(list(names))]
     found = rows.reindex(columns=["host", "tool", "item", "counter", "value", "elapsed_s", "time"])
-    duration = tables["runs"].assign(key=key_of(tables["runs"])).drop_duplicates("key").set_index("key")["duration_s"]
+    duration = runs_by_key(tables["runs"])["duration_s"]
     found = found.assign(key=key_of(rows), name=found["counter"].astype(object).map(dict(names)))
     found = found[found["key"].isin(duration.index)]
     if found.empty:
@@ -221,3 +221,11 @@ def warm_up_samples(values: Array) -> int:
     lag = float(np.clip(lag + (1 + 4 * max(lag, 0.0)) / number + number**-0.5, 0.0, 0.95))
     error = np.sqrt(power / (number - 1) * (1 / cut + 1 / number) * (1 + lag) / (1 - lag))
     return cut if abs(values[:cut].mean() - values[cut:].mean()) > _CERTAIN * error else 0
+
+
+def without_warm_up(series: Series, least: int) -> Series:
+    """Return the series after its warm-up, if at least so many samples are left."""
+    cut = warm_up_samples(series.rates)
+    if series.rates.size - cut < least:
+        return series
+    return Series(series.elapsed_s[cut:], series.rates[cut:], series.counter)

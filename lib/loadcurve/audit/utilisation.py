@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.run_tables import Tables, key_of, once
+from loadcurve.audit.run_tables import Tables, key_of, once, runs_by_key
 from loadcurve.audit.samples import samples_within
 from loadcurve.study import BUSY_RATIO
 from loadcurve.units import format_quantity
@@ -76,7 +76,7 @@ def _roles(means: pd.DataFrame, runs: pd.DataFrame) -> np.ndarray:
     """
     if not {"server_cpu", "generator_cpu"} <= set(runs):
         return np.full(len(means), "", dtype=object)
-    pins = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
+    pins = runs_by_key(runs)
     pins = pins[pins["server_cpu"].notna() | pins["generator_cpu"].notna()].reindex(means["key"])
     cpu = means["cpu"].to_numpy()
     hosts = means.groupby("key")["host"].transform("nunique").to_numpy()

@@ -41,6 +41,15 @@ FAILED = {
         "'ab' is not recognized as an internal or external command,",
         "Usage: ab [options] [http[s]://]hostname[:port]/path",
     ],
+    "weighttp": [
+        "error: concur_count > req_count",
+        "error: insane arguments",
+        "error: could not resolve hostname: nosuchhost",
+        "error: connect() failed: Connection refused (111)",
+        "error: socket() failed: (24) Too many open files",
+        "error: no ssl support yet",
+        "weighttp <options> <url>",
+    ],
     **{tool: [f"bash: {tool}: command not found"] for tool in ("hey", "h2load", "vegeta", "k6", "siege", "httperf")},
 }
 
@@ -88,6 +97,11 @@ IPVSADM = (
         ("", "-bash: ipvsadm: command not found", ""),
         (IPVSADM, "Invalid operation.  Possibly wrong module version, address not unicast, ...", ""),
         ("", "cat: /proc/net/ip_vs: No such file or directory", ""),
+        ("", "bash: ss: command not found", ""),
+        ("", "sh: 1: ss: not found", ""),
+        ("", "zsh: command not found: ss", ""),
+        ("", "ss: invalid option -- 'y'", "Usage: ss [ OPTIONS ]\n       ss [ OPTIONS ] [ FILTER ]\n"),
+        ("", "Cannot open netlink socket: Operation not permitted", ""),
     ],
 )
 def test_an_error_of_another_tool_is_named(before, error, after):

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Change, Mutation, chain, with_rows
+from loadcurve.audit.atlas import Shows
+from validation.faults.mutation import Change, chain, planted_fault, with_rows
 
 SERVERS = ("10.0.0.11", "10.0.0.12", "10.0.0.13", "10.0.0.14")
 EVEN = (0.25, 0.25, 0.25, 0.25)
@@ -44,58 +44,48 @@ def hashed(clients: int) -> Change:
 
 
 MUTATIONS = (
-    Mutation(
+    planted_fault(
         "one_server_of_four",
-        Fault(
-            "One server takes 80 % of the load",
-            "Of four servers with equal weights, one was given 80 % of the requests.",
-            ("uneven-balance",),
-            cause="web1",
-            shows=Shows("balancer", ("requests",), by="server"),
-        ),
+        "One server takes 80 % of the load",
+        "Of four servers with equal weights, one was given 80 % of the requests.",
+        ("uneven-balance",),
         dealt(0.8, 0.1, 0.05, 0.05),
+        cause="web1",
+        shows=Shows("balancer", ("requests",), by="server"),
     ),
-    Mutation(
+    planted_fault(
         "one_server_left_out",
-        Fault(
-            "A server without load",
-            "Of four servers with equal weights, one was given no request.",
-            ("uneven-balance",),
-            shows=Shows("balancer", ("requests",), by="server"),
-        ),
+        "A server without load",
+        "Of four servers with equal weights, one was given no request.",
+        ("uneven-balance",),
         dealt(0.34, 0.33, 0.33, 0.0),
+        shows=Shows("balancer", ("requests",), by="server"),
     ),
-    Mutation(
+    planted_fault(
         "one_server_fails",
-        Fault(
-            "One server fails",
-            "Of four servers, one failed a fifth of its requests.",
-            ("errors-by-server",),
-            cause="web3",
-            shows=Shows("balancer", ("errors_response",), by="server"),
-        ),
+        "One server fails",
+        "Of four servers, one failed a fifth of its requests.",
+        ("errors-by-server",),
         dealt(*EVEN, errors_response=(0, 0, growing(290), 0), errors_connect=(0, 0, 0, 0)),
+        cause="web3",
+        shows=Shows("balancer", ("errors_response",), by="server"),
     ),
-    Mutation(
+    planted_fault(
         "one_server_is_slow",
-        Fault(
-            "One slow server",
-            "Of four servers, one responded in 46 ms, the others in 10 to 12 ms.",
-            ("slow-server",),
-            cause="web2",
-            shows=Shows("balancer", ("latency_mean_s",), by="server"),
-        ),
+        "One slow server",
+        "Of four servers, one responded in 46 ms, the others in 10 to 12 ms.",
+        ("slow-server",),
         dealt(*EVEN, latency_mean_s=(0.010, 0.046, 0.012, 0.011)),
+        cause="web2",
+        shows=Shows("balancer", ("latency_mean_s",), by="server"),
     ),
-    Mutation(
+    planted_fault(
         "hash_of_two_addresses",
-        Fault(
-            "A hash of two client addresses",
-            "A balancer with source hashing got connections from two addresses for four servers.",
-            ("hash-with-few-sources",),
-            cause="2 client addresses",
-            shows=Shows("balancer", ("connections",), by="server_address"),
-        ),
+        "A hash of two client addresses",
+        "A balancer with source hashing got connections from two addresses for four servers.",
+        ("hash-with-few-sources",),
         hashed(2),
+        cause="2 client addresses",
+        shows=Shows("balancer", ("connections",), by="server_address"),
     ),
 )

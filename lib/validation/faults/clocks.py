@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Change, Mutation, Tables, chain, times, with_rows, with_values
+from loadcurve.audit.atlas import Shows
+from validation.faults.mutation import Change, Tables, chain, planted_fault, times, with_rows, with_values
 
 MONITORED = ("cpu", "network", "tcp", "sockets", "connections")
 
@@ -37,66 +37,56 @@ def loaded(first: int, last: int) -> Callable[[int], float]:
 
 
 MUTATIONS = (
-    Mutation(
+    planted_fault(
         "clock_of_a_host",
-        Fault(
-            "A clock that is ahead",
-            "The clock of one of two hosts was set 3 s ahead.",
-            ("clock-skew",),
-            cause="Synchronise",
-            shows=Shows("network", ("received_pps",), {"interface": "veth0"}, by="host"),
-        ),
+        "A clock that is ahead",
+        "The clock of one of two hosts was set 3 s ahead.",
+        ("clock-skew",),
         with_rows(
             "network",
             {"host": "client", "interface": "veth0", "received_pps": loaded(2, 7), "transmitted_pps": loaded(2, 7)},
             {"host": "server", "interface": "veth0", "received_pps": loaded(5, 10), "transmitted_pps": loaded(5, 10)},
             seconds=14,
         ),
+        cause="Synchronise",
+        shows=Shows("network", ("received_pps",), {"interface": "veth0"}, by="host"),
     ),
-    Mutation(
+    planted_fault(
         "clock_in_another_zone",
-        Fault(
-            "Samples after the load",
-            "All samples of the monitors were labelled 60 s later.",
-            ("clock-skew",),
-            cause="time zones",
-            shows=Shows("network", ("received_pps",), {"interface": "lo"}),
-        ),
+        "Samples after the load",
+        "All samples of the monitors were labelled 60 s later.",
+        ("clock-skew",),
         shifted(60.0),
+        cause="time zones",
+        shows=Shows("network", ("received_pps",), {"interface": "lo"}),
     ),
-    Mutation(
+    planted_fault(
         "one_sample",
-        Fault(
-            "A monitor that sampled once",
-            "One sample of the processors was kept.",
-            ("coarse-monitor",),
-            cause="every second",
-            shows=Shows("cpu", ("cpu_idle_ratio",), {"cpu": "all"}),
-        ),
+        "A monitor that sampled once",
+        "One sample of the processors was kept.",
+        ("coarse-monitor",),
         sampled_once,
+        cause="every second",
+        shows=Shows("cpu", ("cpu_idle_ratio",), {"cpu": "all"}),
     ),
-    Mutation(
+    planted_fault(
         "stall_without_correction",
-        Fault(
-            "A stall that the percentiles leave out",
-            "One response took 5.5 s of 6 s, and the response times were not corrected.",
-            ("coordinated-omission",),
-            cause="constant rate",
-            shows=Shows("latency", ("latency_s",)),
-        ),
+        "A stall that the percentiles leave out",
+        "One response took 5.5 s of 6 s, and the response times were not corrected.",
+        ("coordinated-omission",),
         with_values("runs", latency_max_s=5.5, latency_corrected=False),
+        cause="constant rate",
+        shows=Shows("latency", ("latency_s",)),
     ),
-    Mutation(
+    planted_fault(
         "bbr_over_veth",
-        Fault(
-            "BBR over a virtual link",
-            "The host used bbr over a veth link, with responses of 7,800 bytes.",
-            ("bbr-on-veth",),
-            cause="reno",
-        ),
+        "BBR over a virtual link",
+        "The host used bbr over a veth link, with responses of 7,800 bytes.",
+        ("bbr-on-veth",),
         chain(
             with_values("runs", received_bytes=times(10), received_bytes_per_s=times(10)),
             with_rows("settings", {"setting": "link eth0", "value": "veth 1500 noqueue", "tool": "loadcurve"}),
         ),
+        cause="reno",
     ),
 )

@@ -1,41 +1,35 @@
 """Planted faults: responses of another length, and loads that did not end when asked to."""
 
-from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Mutation, with_values
+from loadcurve.audit.atlas import Shows
+from validation.faults.mutation import planted_fault, with_values
 
 MUTATIONS = (
-    Mutation(
+    planted_fault(
         "responses_of_another_length",
-        Fault(
-            "Responses of another length",
-            "A tenth of the responses of ab had another length than the first.",
-            ("failed-requests",),
-            cause="ab -l",
-            shows=Shows("runs", ("requests", "errors_length")),
-        ),
+        "Responses of another length",
+        "A tenth of the responses of ab had another length than the first.",
+        ("failed-requests",),
         with_values("runs", tool="ab", errors_length=4000, requests_failed=4000),
+        cause="ab -l",
+        shows=Shows("runs", ("requests", "errors_length")),
     ),
-    Mutation(
+    planted_fault(
         "short_responses",
-        Fault(
-            "Short pages with status 200",
-            "The responses of every second repeat had 200 bytes.",
-            ("short-responses",),
-            cause="under load",
-            shows=Shows("runs", ("received_bytes",)),
-        ),
+        "Short pages with status 200",
+        "The responses of every second repeat had 200 bytes.",
+        ("short-responses",),
         with_values("runs", {"repeat": 2}, received_bytes=lambda rows: rows.astype(float) / 4),
+        cause="under load",
+        shows=Shows("runs", ("received_bytes",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "ended_late",
-        Fault(
-            "A load that ended late",
-            "2 s were asked for; the load took 6 s.",
-            ("late-end",),
-            cause="unanswered handshakes",
-            shows=Shows("runs", ("duration_asked_s", "duration_s")),
-        ),
+        "A load that ended late",
+        "2 s were asked for; the load took 6 s.",
+        ("late-end",),
         with_values("runs", duration_asked_s=2.0),
+        cause="unanswered handshakes",
+        shows=Shows("runs", ("duration_asked_s", "duration_s")),
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.audit.atlas import Fault
+from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.ingest.sniff import parse
@@ -34,6 +34,22 @@ class Mutation:
     sweep: bool = False  # Whether it is planted in all runs of the waiting server together, and not in one
     # Why the laboratory cannot record such a run, in sentences; empty if a recorded fault shows the same rule.
     not_recorded: str = ""
+
+
+def planted_fault(
+    name: str,
+    title: str,
+    done: str,
+    finds: tuple[str, ...],
+    change: Change,
+    *,
+    cause: str = "",
+    shows: Shows | None = None,
+    sweep: bool = False,
+    not_recorded: str = "",
+) -> Mutation:
+    """Return a mutation from its own fields and those of its fault."""
+    return Mutation(name, Fault(title, done, finds, cause, shows), change, sweep, not_recorded)
 
 
 def with_values(table: str, where: Mapping[str, Any] | None = None, **values: Any) -> Change:

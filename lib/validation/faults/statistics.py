@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.atlas import Fault, Shows
+from loadcurve.audit.atlas import Shows
 from loadcurve.audit.run_tables import tables_of
 from loadcurve.tables import check
-from validation.faults.mutation import Change, Mutation, Tables, chain, with_values
+from validation.faults.mutation import Change, Tables, chain, planted_fault, with_values
 
 
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -90,114 +90,96 @@ def with_row_of_means(tables: Tables) -> dict[str, pd.DataFrame]:
 
 
 MUTATIONS = (
-    Mutation(
+    planted_fault(
         "row_of_means",
-        Fault(
-            "Percentiles that are means of percentiles",
-            "A run was added whose percentiles are the means of those of three runs at the same load.",
-            ("averaged-percentiles",),
-            cause="delay-c0064-mean",
-            shows=Shows("latency", ("latency_s",), by="run_id"),
-        ),
+        "Percentiles that are means of percentiles",
+        "A run was added whose percentiles are the means of those of three runs at the same load.",
+        ("averaged-percentiles",),
         with_row_of_means,
+        cause="delay-c0064-mean",
+        shows=Shows("latency", ("latency_s",), by="run_id"),
         sweep=True,
         not_recorded="No load generator averages percentiles; only an editor of tables does.",
     ),
-    Mutation(
+    planted_fault(
         "one_repeat",
-        Fault(
-            "One run for each load",
-            "Only the first repeat of each load was kept.",
-            ("few-repeats",),
-            shows=Shows("runs", ("throughput_rps",)),
-        ),
+        "One run for each load",
+        "Only the first repeat of each load was kept.",
+        ("few-repeats",),
         first_repeats,
+        shows=Shows("runs", ("throughput_rps",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "scattered_repeats",
-        Fault(
-            "Repeats that scatter widely",
-            "The three repeats of each load differ by up to 24 %.",
-            ("wide-interval",),
-            cause="scatter by",
-            shows=Shows("runs", ("throughput_rps",)),
-        ),
+        "Repeats that scatter widely",
+        "The three repeats of each load differ by up to 24 %.",
+        ("wide-interval",),
         scattered({"delay": (0.88, 1.0, 1.12)}),
+        cause="scatter by",
+        shows=Shows("runs", ("throughput_rps",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "two_equal_variants",
-        Fault(
-            "A comparison that the repeats do not decide",
-            "Two variants have the same mean throughput, and repeats that differ by 14 %.",
-            ("undecided-comparison",),
-            cause="show neither",
-            shows=Shows("runs", ("throughput_rps",), by="variant"),
-        ),
+        "A comparison that the repeats do not decide",
+        "Two variants have the same mean throughput, and repeats that differ by 14 %.",
+        ("undecided-comparison",),
         scattered({"first": (0.93, 1.0, 1.07), "second": (1.06, 0.92, 1.02)}),
+        cause="show neither",
+        shows=Shows("runs", ("throughput_rps",), by="variant"),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "mean_of_percentiles",
-        Fault(
-            "A row of averages among the runs",
-            "The percentiles of the third repeat of each load were replaced by the means of the other two.",
-            ("averaged-percentiles",),
-            cause="row of averages",
-            shows=Shows("latency", ("latency_s",)),
-        ),
+        "A row of averages among the runs",
+        "The percentiles of the third repeat of each load were replaced by the means of the other two.",
+        ("averaged-percentiles",),
         averaged,
+        cause="row of averages",
+        shows=Shows("latency", ("latency_s",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "slower_and_slower",
-        Fault(
-            "Repeats that drift",
-            "Throughput falls by 10 % from the first run of the study to the last.",
-            ("drift-of-repeats",),
-            shows=Shows("runs", ("throughput_rps",)),
-        ),
+        "Repeats that drift",
+        "Throughput falls by 10 % from the first run of the study to the last.",
+        ("drift-of-repeats",),
         drifting,
+        shows=Shows("runs", ("throughput_rps",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "two_versions",
-        Fault(
-            "Two versions of the generator in one curve",
-            "The runs of the higher loads are of wrk 4.2.0.",
-            ("mixed-environments",),
-            cause="4.2.0",
-            shows=Shows("runs", ("throughput_rps",)),
-        ),
+        "Two versions of the generator in one curve",
+        "The runs of the higher loads are of wrk 4.2.0.",
+        ("mixed-environments",),
         second_half("tool_version", "4.2.0"),
+        cause="4.2.0",
+        shows=Shows("runs", ("throughput_rps",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "two_kernels",
-        Fault(
-            "Two kernels in one curve",
-            "Half of the runs are of a host with another kernel.",
-            ("mixed-environments",),
-            cause="kernels (",
-            shows=Shows("runs", ("throughput_rps",)),
-        ),
+        "Two kernels in one curve",
+        "Half of the runs are of a host with another kernel.",
+        ("mixed-environments",),
         other_kernel,
+        cause="kernels (",
+        shows=Shows("runs", ("throughput_rps",)),
         sweep=True,
     ),
-    Mutation(
+    planted_fault(
         "no_response_time",
-        Fault(
-            "No response time",
-            "The report counts responses and has no response time.",
-            ("missing-latencies",),
-            cause="measures each response",
-            shows=Shows("runs", ("requests",)),
-        ),
+        "No response time",
+        "The report counts responses and has no response time.",
+        ("missing-latencies",),
         chain(
             with_values("runs", latency_mean_s=None, latency_min_s=None, latency_max_s=None),
             with_values("latency", latency_s=None),
         ),
+        cause="measures each response",
+        shows=Shows("runs", ("requests",)),
         not_recorded="weighttp 0.4, which prints no response time, is in no package of Debian 12.",
     ),
 )

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables as schemas
-from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Change, Mutation, Tables, with_rows, with_values
+from loadcurve.audit.atlas import Shows
+from validation.faults.mutation import Change, Tables, planted_fault, with_rows, with_values
 
 SECONDS = 60
 RATE = 5839.0
@@ -49,59 +49,47 @@ CLASSES_S = (0.002, 0.004, 0.006, 0.008, 0.010, 0.012, 0.014, 0.016, 0.018, 0.02
 COUNTS = (900, 5200, 8100, 3000, 400, 600, 3900, 8200, 4100, 800)
 
 MUTATIONS = (
-    Mutation(
+    planted_fault(
         "jump",
-        Fault(
-            "Throughput that falls in the middle",
-            "From 30 s on, the throughput was 60 % of what it was before.",
-            ("change-of-level",),
-            cause="throughput went from",
-            shows=TIMELINE,
-        ),
+        "Throughput that falls in the middle",
+        "From 30 s on, the throughput was 60 % of what it was before.",
+        ("change-of-level",),
         lasting(lambda second: RATE if second < 30 else 0.6 * RATE),
+        cause="throughput went from",
+        shows=TIMELINE,
     ),
-    Mutation(
+    planted_fault(
         "drift_in_the_run",
-        Fault(
-            "Throughput that falls all the time",
-            "The throughput fell from one second to the next, by 40 % in a minute.",
-            ("change-of-level",),
-            cause="drifted",
-            shows=TIMELINE,
-        ),
+        "Throughput that falls all the time",
+        "The throughput fell from one second to the next, by 40 % in a minute.",
+        ("change-of-level",),
         lasting(lambda second: RATE * (1 - 0.4 * second / SECONDS)),
+        cause="drifted",
+        shows=TIMELINE,
     ),
-    Mutation(
+    planted_fault(
         "slow_start",
-        Fault(
-            "A warm-up that counts",
-            "The throughput was 30 % of the later one for 8 s.",
-            ("warm-up-in-mean",),
-            cause="Discard the first",
-            shows=TIMELINE,
-        ),
+        "A warm-up that counts",
+        "The throughput was 30 % of the later one for 8 s.",
+        ("warm-up-in-mean",),
         lasting(lambda second: RATE * (0.3 if second <= 8 else 1.0)),
+        cause="Discard the first",
+        shows=TIMELINE,
     ),
-    Mutation(
+    planted_fault(
         "swings",
-        Fault(
-            "Throughput that swings",
-            "The throughput rose and fell by a third, every 10 s.",
-            ("oscillating-throughput",),
-            cause="with a period of",
-            shows=TIMELINE,
-        ),
+        "Throughput that swings",
+        "The throughput rose and fell by a third, every 10 s.",
+        ("oscillating-throughput",),
         lasting(lambda second: RATE * (1 + 0.33 * np.sin(2 * np.pi * second / 10))),
+        cause="with a period of",
+        shows=TIMELINE,
     ),
-    Mutation(
+    planted_fault(
         "two_modes",
-        Fault(
-            "Response times with two modes",
-            "Half of the response times are near 5 ms, the other half near 15 ms.",
-            ("several-modes",),
-            cause="are modes",
-            shows=Shows("histogram", ("responses",), by="upper_s", label="Responses"),
-        ),
+        "Response times with two modes",
+        "Half of the response times are near 5 ms, the other half near 15 ms.",
+        ("several-modes",),
         with_rows(
             "histogram",
             *(
@@ -109,5 +97,7 @@ MUTATIONS = (
                 for upper, count in zip(CLASSES_S, COUNTS, strict=True)
             ),
         ),
+        cause="are modes",
+        shows=Shows("histogram", ("responses",), by="upper_s", label="Responses"),
     ),
 )

@@ -11,11 +11,6 @@ _WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
 """Column of the load -> its unit in sentences."""
 
 
-ONE_RUN_ID = "needs to know whether rows with one run_id are repeats or generators of one run"
-"""Of a level with several reports under one run_id, in a finding that was not checked."""
-SEPARATE = "Give each repeat a run_id of its own, or number the repeats in the column repeat."
-
-
 @once
 def runs_by_level(tables: Tables) -> pd.DataFrame:
     """Return the runs, one row each, with ``variant``, ``axis`` (column of the load) and ``level`` (its value).
@@ -63,11 +58,11 @@ WIDTH_RATIO = 0.1
 _MANY = 1000  # repeats beyond which nobody goes
 
 
-def t_quantile(runs: np.ndarray) -> np.ndarray:
-    """Return the quantile of Student's t for a 95 % interval of a mean of some runs."""
+def t_quantile(freedom: np.ndarray) -> np.ndarray:
+    """Return the quantile of Student's t for a 95 % interval with some degrees of freedom."""
     from scipy.special import stdtrit  # here, because a single report has no repeats
 
-    quantile: np.ndarray = stdtrit(runs - 1.0, 0.975)
+    quantile: np.ndarray = stdtrit(freedom, 0.975)
     return quantile
 
 
@@ -79,7 +74,7 @@ def advised_repeats(levels: pd.DataFrame, repeats: float = REPEATS, ratio: float
     relative = levels["deviation"] / levels["mean"]
     scatter = float(np.sqrt(np.average(relative**2, weights=levels["runs"] - 1)))
     needed = np.arange(max(int(np.ceil(repeats)), 2), _MANY)
-    enough = needed[t_quantile(needed) * scatter / np.sqrt(needed) <= ratio]
+    enough = needed[t_quantile(needed - 1.0) * scatter / np.sqrt(needed) <= ratio]
     return int(enough[0]) if len(enough) else _MANY
 
 

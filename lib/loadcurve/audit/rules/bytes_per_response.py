@@ -38,7 +38,7 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.audit.identities import SIZES, monitored, summarise_traffic, summarise_wire
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
+from loadcurve.audit.rule import THROUGHPUT, Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, first_rows
 
 Row = Mapping[Hashable, Any]
@@ -117,7 +117,7 @@ RULE = Rule(
         "error": "more than 5 % below the least that the responses take, or below the body",
     },
     needs=(
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        THROUGHPUT,
         replace(SIZES, alternatives=(*SIZES.alternatives, _RATES)),
         Need("network", ("host",), "the bytes that the interfaces count", _SAR, alternatives=(_RATES,)),
     ),

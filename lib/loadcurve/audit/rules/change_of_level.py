@@ -29,7 +29,7 @@ import numpy as np
 
 from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, rows_of
-from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
+from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, without_warm_up
 from loadcurve.stats.arrays import Array
 
 _FEWEST = 20  # samples: with fewer, no trend can be distinguished from autocorrelation (summarise_drift)
@@ -44,7 +44,7 @@ def judge_level(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         if key not in found:
             yield not_checked(run, f"needs {SERIES.format(_FEWEST)}", RECORD_SERIES)
             continue
-        series = _without_warm_up(found[key])
+        series = without_warm_up(found[key], _FEWEST)
         change, words = _change(series, limits["ratio"])
         if words:
             advice = "Find what happened then (`sar -A 1`, the server's log), remove it, and repeat the run."
@@ -52,14 +52,6 @@ def judge_level(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         else:
             evidence = f"{series.rates.size} intervals show no jump or drift of more than {limits['ratio'] * 100:g} %."
             yield Finding(run, "ok", evidence, "", abs(change), limits["ratio"])
-
-
-def _without_warm_up(series: Series) -> Series:
-    """Return the series after its warm-up, if enough is left."""
-    cut = warm_up_samples(series.rates)
-    if series.rates.size - cut < _FEWEST:
-        return series
-    return Series(series.elapsed_s[cut:], series.rates[cut:], series.counter)
 
 
 def _change(series: Series, limit: float) -> tuple[float, str]:

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.rule import DURATION, Finding, Limit, Rule
 from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import EDGE_S
 
@@ -78,7 +78,7 @@ RULE = Rule(
     "Did the monitors take enough samples while the load ran?",
     judge_intervals,
     {"ok": "ten samples, or 70 % of one each second of a shorter load", "warning": "fewer, or none"},
-    needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
+    needs=(DURATION,),
     limits={"samples": Limit(10, "of fewer samples, each is more than a tenth of the mean")},
     family="Statistics",
 )

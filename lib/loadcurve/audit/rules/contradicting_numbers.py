@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
+from loadcurve.audit.rule import REQUESTS, THROUGHPUT, Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables, report_key_of
 from loadcurve.tables.schemas.derived import half_digit
 
@@ -116,11 +116,7 @@ RULE = Rule(
     "Do the numbers of the report agree with each other?",
     judge_contradictions,
     {"ok": "within 2 %", "warning": "off by more than 2 %", "error": "off by more than 10 %"},
-    needs=(
-        Need("runs", ("requests",), "the number of requests", "Use a generator that reports it."),
-        Need("runs", ("duration_s",), "the duration", "Use a generator that reports it."),
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
-    ),
+    needs=(REQUESTS, Need("runs", ("duration_s",), "the duration", REQUESTS.record), THROUGHPUT),
     limits={
         "warning": Limit(0.02, "beyond the printed digits, requests that a tool's start and end count differently"),
         "error": Limit(0.1, "in a run of at least a second, rounding explains less than a tenth"),

@@ -41,10 +41,7 @@ _RECORD = "Record the runs with `loadcurve launch`, which notes it, and keep the
 
 def judge_descriptors(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: descriptors needed against the limit, and errors that report it."""
-    said = {
-        key: Evidence("error", f"A limit of descriptors was reached ({number} times): {text}.", _RAISE)
-        for key, (number, text) in refusals(tables, _REFUSED).items()
-    }
+    said = refusals(tables, _REFUSED, "A limit of descriptors was reached", _RAISE)
     yield from judge_evidence(tables, (said, _of_generators(tables, limits)), f"needs {_NEEDS}", _RECORD)
 
 
@@ -62,11 +59,9 @@ def _of_generators(tables: Tables, limits: Mapping[str, float]) -> dict[str, Evi
             number, words = counted[key], "descriptors were open"
         if number is None or limit <= 0:
             continue
-        severity: Severity = "warning" if number > limits["warning"] * limit else "ok"
         # Certain: a connection takes a descriptor, beside those that every process has.
-        severity = "error" if number > limit - (0 if key in counted else _STREAMS) else severity
-        if key in counted and number >= limit - OTHER_DESCRIPTORS:
-            severity = "error"
+        reached = number >= limit - OTHER_DESCRIPTORS if key in counted else number > limit - _STREAMS
+        severity: Severity = "error" if reached else "warning" if number > limits["warning"] * limit else "ok"
         text = f"{number:.0f} {words} from a generator that may have {limit:.0f} open files."
         found[str(key)] = Evidence(severity, text, _RAISE, number, limit)
     return found

@@ -30,17 +30,16 @@ snapshot was filtered by a port that is not the server's.
 import pandas as pd
 
 from loadcurve.audit.hosts import most_established
-from loadcurve.audit.rule import Limit, Need, threshold_rule
+from loadcurve.audit.rule import CONNECTIONS, Limit, threshold_rule
 from loadcurve.audit.rules._monitored import SNAPSHOT
-from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.run_tables import Tables, key_of, runs_by_key
 from loadcurve.audit.samples import samples_within
 from loadcurve.tables import merge_generators
 
 
 def measure_missing(tables: Tables) -> pd.DataFrame:
     """Return which share of the requested connections of each run no snapshot within the load saw established."""
-    runs = merge_generators(tables["runs"])
-    requested = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")["connections"].astype(float)
+    requested = runs_by_key(merge_generators(tables["runs"]))["connections"].astype(float)
     columns = ["study", "run_id", "host", "time", "state", "local_address", "local_port"]
     connections = samples_within(tables["connections"], tables["runs"], columns)
     # A list without the listening sockets (no `-a`) may be any part of the sockets, or the generator's.
@@ -62,9 +61,6 @@ RULE = threshold_rule(
         "warning": Limit(0.1, "connections that are just being opened or closed are not established"),
         "error": Limit(0.5, "sweeps usually double N, so the run belongs to a neighbouring level"),
     },
-    needs=(
-        Need("runs", ("connections",), "the connections", "Note the connections in a factors.csv."),
-        SNAPSHOT,
-    ),
+    needs=(CONNECTIONS, SNAPSHOT),
     family="Load delivered",
 )

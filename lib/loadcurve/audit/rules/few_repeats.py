@@ -24,14 +24,7 @@ The sweep only looks for the range of loads that deserves a measurement, and no 
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
-from loadcurve.audit.rules._levels import (
-    ONE_RUN_ID,
-    REPEATS,
-    SEPARATE,
-    advised_repeats,
-    runs_by_level,
-    throughput_by_level,
-)
+from loadcurve.audit.rules._levels import REPEATS, advised_repeats, runs_by_level, throughput_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 
 # Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
@@ -44,7 +37,9 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     if runs.empty:
         return
     if runs["unclear"].any():
-        yield not_checked(all_runs(runs), ONE_RUN_ID, SEPARATE)
+        needs = "needs to know whether rows with one run_id are repeats or generators of one run"
+        record = "Give each repeat a run_id of its own, or number the repeats in the column repeat."
+        yield not_checked(all_runs(runs), needs, record)
         return
     copied = runs.duplicated(["variant", "axis", "level", *_NUMBERS]) & runs[list(_NUMBERS)].notna().all(axis=1)
     copies = int(copied.sum())

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, not_checked
+from loadcurve.audit.rule import REQUESTS, Finding, Limit, Need, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, key_of, report_key_of
 
 # A spectrum, such as that of an HDR histogram, goes on to the last response in steps that nobody reports.  A percentile
@@ -48,9 +48,7 @@ def judge_few(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     # A run may not name its generator.
     places = pd.concat([report_key_of(rows), key_of(rows)[rows["generator"].notna()]])
     pairs = pd.DataFrame({"place": places, "quantile": rows["quantile"].astype(float).reindex(places.index)})
-    printed: dict[str, list[float]] = {}
-    for place, quantile in pairs.drop_duplicates().sort_values("quantile").itertuples(index=False):
-        printed.setdefault(place, []).append(quantile)
+    printed = pairs.drop_duplicates().sort_values("quantile").groupby("place")["quantile"].agg(list)
     for run, place in zip(runs.itertuples(index=False), report_key_of(runs), strict=True):
         if place not in printed:
             record = "Let the generator print percentiles (`wrk --latency`)."
@@ -97,7 +95,7 @@ RULE = Rule(
     {"ok": "a 95 % interval of each percentile has an upper end", "warning": "that of one has none"},
     needs=(
         Need("latency", ("quantile", "latency_s"), "percentiles", "Let the generator print them (`wrk --latency`)."),
-        Need("runs", ("requests",), "the number of requests", "Use a generator that reports it."),
+        REQUESTS,
     ),
     limits={
         "probability": Limit(0.025, "half of what a 95 % interval leaves out"),

@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import of_generator, on_loopback, port_count, ports_of_urls, setting_of
-from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, judge_evidence, refusals, severity_of
+from loadcurve.audit.rule import Evidence, Finding, Limit, Need, Rule, Severity, judge_evidence, refusals, severity_of
 from loadcurve.audit.run_tables import Tables, key_of
 from loadcurve.models.wire.ports import LINUX_PORTS, LINUX_TIME_WAIT_S
 
@@ -56,15 +56,12 @@ def judge_ports(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     runs = tables["runs"]
     settings = of_generator(tables.get("settings"), runs)
     hosts = _Hosts(port_count(settings), _reusing(runs, settings))
-    snapshots = _of_snapshots(tables, hosts, limits)
-    counted = {key: one for key, one in _of_counts(tables, hosts, limits).items() if key not in snapshots}
-    measured = snapshots | counted
-    rates = {key: one for key, one in _of_rates(tables, hosts, limits).items() if key not in measured}
-    said = {
-        key: Evidence("error", f"No local port was left ({number} times): {text}.", _KEEP)
-        for key, (number, text) in refusals(tables, _NO_PORT).items()
-    }
-    yield from judge_evidence(tables, (said, measured, rates), f"needs {_NEEDS}", _RECORD)
+    said = refusals(tables, _NO_PORT, "No local port was left", _KEEP)
+    # Of each run, the surest measurement counts.
+    measured = (
+        _of_rates(tables, hosts, limits) | _of_counts(tables, hosts, limits) | _of_snapshots(tables, hosts, limits)
+    )
+    yield from judge_evidence(tables, (said, measured), f"needs {_NEEDS}", _RECORD)
 
 
 class _Hosts:
@@ -167,20 +164,19 @@ def _of_rates(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) -> dic
         number, of_host = hosts.ports(key)
         lasted = min(float(durations.get(key, np.nan)), LINUX_TIME_WAIT_S)
         used = rate * lasted / number
-        if used <= limits["warning"] or key in hosts.reusing:
-            text = f"{rate:.0f} connections/s were opened for {durations[key]:.3g} s; the host has {of_host}."
-            found[key] = Evidence("ok", text, "", used, limits["warning"])
-            continue
-        if used > 1:  # to one server: ab and weighttp request one URL
-            text = f"{rate:.0f} connections/s for {lasted:.3g} s are more than {of_host}, so TIME_WAIT kept none."
-            found[key] = Evidence("ok", text, "", used, limits["warning"])
-            continue
-        text = f"{rate:.0f} connections/s were opened, which "
-        if rate * LINUX_TIME_WAIT_S > number:
-            text += f"use up {of_host} in {number / rate:.1f} s if this host closes them first."
+        enough = used <= limits["warning"] or key in hosts.reusing
+        severity: Severity = "ok" if enough or used > 1 else "warning"
+        text = f"{rate:.0f} connections/s "
+        if enough:
+            text += f"were opened for {durations[key]:.3g} s; the host has {of_host}."
+        elif used > 1:  # to one server: ab and weighttp request one URL
+            text += f"for {lasted:.3g} s are more than {of_host}, so TIME_WAIT kept none."
+        elif rate * LINUX_TIME_WAIT_S > number:
+            text += f"were opened, which use up {of_host} in {number / rate:.1f} s if this host closes them first."
         else:  # TIME_WAIT ends before the ports do
-            text += f"keep {rate * lasted:.0f} of {of_host} in TIME_WAIT if this host closes them first."
-        found[key] = Evidence("warning", text, f"{_KEEP} {_RECORD}", used, limits["warning"])
+            ports = f"{rate * lasted:.0f} of {of_host}"
+            text += f"were opened, which keep {ports} in TIME_WAIT if this host closes them first."
+        found[key] = Evidence(severity, text, f"{_KEEP} {_RECORD}", used, limits["warning"])
     return found
 
 

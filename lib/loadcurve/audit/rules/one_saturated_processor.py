@@ -26,9 +26,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NO_SAMPLE, Finding, Need, Rule, not_checked
+from loadcurve.audit.rule import NO_SAMPLE, Evidence, Finding, Need, Rule, judge_evidence
 from loadcurve.audit.rules._monitored import SATURATION
-from loadcurve.audit.run_tables import Tables, rows_of
+from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.utilisation import busy_processors, by_others, worst
 from loadcurve.units import format_quantity
 
@@ -50,20 +50,16 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
     # Saturated hosts are found by saturated-processors, the generator's processor by saturated-generator.
     found = pd.concat([worst(each[full], "busy"), worst(each[~full], "busy")])
     found = by_others(found[~found.index.duplicated(keep="last")], tables)
-    rows = dict(zip(found.index, found.to_dict("records"), strict=True))
-    for run, key in rows_of(tables):
-        row = rows.get(key)
-        if row is None:
-            yield not_checked(run, f"{NO_SAMPLE} of each processor", EACH_CPU.record)
-            continue
-        alone = row["busy"] > most and row["whole"] <= most
-        role = "server's processor" if row["role"] else "processor"
+    said = {}
+    for row in found.itertuples():
+        alone = row.busy > most and row.whole <= most
+        role = "server's processor" if row.role else "processor"
         evidence = (
-            f"The {role} {row['cpu']} of {row['host'] or 'the host'} was busy for "
-            f"{format_quantity(row['busy'], 'ratio')} of the load, all {row['cpus']} together for "
-            f"{format_quantity(row['whole'], 'ratio')}{row['others']}."
+            f"The {role} {row.cpu} of {row.host or 'the host'} was busy for {format_quantity(row.busy, 'ratio')} of "
+            f"the load, all {row.cpus} together for {format_quantity(row.whole, 'ratio')}{row.others}."
         )
-        yield Finding(run, "warning" if alone else "ok", evidence, row["first"] + _ADVICE, row["busy"], most)
+        said[row.Index] = Evidence("warning" if alone else "ok", evidence, row.first + _ADVICE, row.busy, most)
+    yield from judge_evidence(tables, [said], f"{NO_SAMPLE} of each processor", EACH_CPU.record)
 
 
 _ADVICE = (

@@ -33,8 +33,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from loadcurve.audit.hosts import on_loopback
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, without_sample
-from loadcurve.audit.run_tables import Tables, key_of, rows_of
+from loadcurve.audit.rule import CONNECTIONS, Finding, Limit, Need, Rule, Severity, without_sample
+from loadcurve.audit.run_tables import Tables, key_of, rows_of, runs_by_key
 from loadcurve.audit.samples import samples_within
 from loadcurve.tables import merge_generators
 
@@ -51,8 +51,7 @@ def judge_orphans(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     rows = sockets.assign(orphaned=sockets["orphaned"].astype(float)).sort_values("orphaned")
     worst = rows.drop_duplicates("key", keep="last").set_index("key")
     most = _most_orphans(tables)
-    requested = merge_generators(tables["runs"])
-    requested = requested.assign(key=key_of(requested)).drop_duplicates("key").set_index("key")["connections"]
+    requested = runs_by_key(merge_generators(tables["runs"]))["connections"]
     hosts = sockets[["key", "host"]].drop_duplicates()["key"]
     one_machine = set(hosts[hosts.duplicated()]) | set(key_of(tables["runs"])[on_loopback(tables["runs"])])
     for run, key in rows_of(tables):
@@ -98,7 +97,7 @@ RULE = Rule(
     },
     needs=(
         Need("sockets", ("orphaned",), "the orphaned sockets", "Record `ss -s` on both hosts while the load runs."),
-        Need("runs", ("connections",), "the connections", "Note the connections in a factors.csv."),
+        CONNECTIONS,
     ),
     family="Load delivered",
 )

@@ -28,7 +28,7 @@ import numpy as np
 
 from loadcurve.audit.rule import Finding, Limit, Rule, not_checked
 from loadcurve.audit.run_tables import Tables, rows_of
-from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, without_warm_up
 from loadcurve.stats.arrays import Array
 
 _FEWEST = 20  # samples: nine frequencies (summarise_oscillation)
@@ -45,8 +45,7 @@ def judge_oscillation(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
         if series is None or np.diff(series.elapsed_s).max() > _UNEVEN * series.interval_s:
             yield not_checked(run, f"needs {SERIES.format(_FEWEST)}, all equally long", RECORD_SERIES)
             continue
-        cut = warm_up_samples(series.rates)
-        values = series.rates[cut:] if series.rates.size - cut >= _FEWEST else series.rates
+        values = without_warm_up(series, _FEWEST).rates
         amplitude = _amplitude(values)
         evidence = f"The strongest swing has an amplitude of ±{amplitude * 100:.3g} % ({series.counter})."
         if amplitude > limits["ratio"]:

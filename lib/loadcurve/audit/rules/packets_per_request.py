@@ -28,12 +28,14 @@ share packets between requests, so this rule examines only generators of HTTP/1.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from loadcurve.audit.identities import SAMPLE, monitored, summarise_traffic
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, not_checked
+from loadcurve.audit.rule import THROUGHPUT, Finding, Limit, Rule, Severity, not_checked
+from loadcurve.audit.rules._monitored import PACKETS
 from loadcurve.audit.run_tables import Tables, first_rows, key_of
 from loadcurve.audit.samples import samples_within
 
@@ -82,10 +84,7 @@ RULE = Rule(
     "Did every request cross the monitored interfaces?",
     judge_packets,
     {"ok": "at least 1.8 packets for each request", "error": "fewer"},
-    needs=(
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
-        Need("network", ("received_pps", "transmitted_pps"), "the packets of the interfaces", _HOST),
-    ),
+    needs=(THROUGHPUT, replace(PACKETS, record=_HOST)),
     limits={
         "packets": Limit(1.8, "two, less a tenth for samples that the load does not fill; every sample is below"),
         "samples": Limit(3, "one second of an unsteady run is not its mean"),

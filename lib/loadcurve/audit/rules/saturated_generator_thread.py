@@ -28,7 +28,7 @@ import pandas as pd
 
 from loadcurve.audit.rule import threshold_rule
 from loadcurve.audit.rules._monitored import SATURATION, THREADS
-from loadcurve.audit.run_tables import Tables, key_of
+from loadcurve.audit.run_tables import Tables, runs_by_key
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import worst
 
@@ -43,7 +43,7 @@ def measure_threads(tables: Tables) -> pd.DataFrame:
     Without rows of threads, a process of a known number of threads counts as its mean thread.
     """
     samples = samples_within(tables["processes"], tables["runs"])
-    runs = tables["runs"].assign(key=key_of(tables["runs"])).drop_duplicates("key").set_index("key")
+    runs = runs_by_key(tables["runs"])
     if samples.empty:
         return pd.DataFrame(columns=["observed"])
     of_run = runs.reindex(samples["key"])

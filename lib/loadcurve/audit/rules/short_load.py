@@ -28,7 +28,7 @@ random order: their intervals then contain the scatter, but not the bias of the 
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.rule import DURATION, Finding, Limit, Rule
 from loadcurve.audit.run_tables import Tables, rows_of
 from loadcurve.audit.samples import advised_seconds
 from loadcurve.units import format_quantity
@@ -71,7 +71,7 @@ RULE = Rule(
     "Did the load last long enough?",
     judge_duration,
     {"ok": "at least 3 s", "warning": "less than 3 s"},
-    needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
+    needs=(DURATION,),
     limits={"seconds": Limit(3, "room for one whole sample of 1 s that is at least 1 s from both ends of the load")},
     family="Statistics",
 )

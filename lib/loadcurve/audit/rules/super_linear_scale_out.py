@@ -28,10 +28,8 @@ number.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, severity_of
+from loadcurve.audit.rule import THROUGHPUT, Finding, Limit, Need, Rule, severity_of
 from loadcurve.audit.run_tables import Tables
 from loadcurve.tables import merge_generators
 
@@ -43,40 +41,21 @@ def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fin
         loads = group["connections"].astype(float).fillna(0.0)
         least = int(units.min())
         variants = group["variant"].astype(object).fillna("")
-        fewest = group[units == least]
-        at_least = bool(fewest["throughput_is_least"].fillna(False).any())
+        fewest, words = group[units == least], f"{least} unit{'s' * (least > 1)}"
+        at_least = fewest["throughput_is_least"].fillna(False).any()
         for run, number, load, variant in zip(group.itertuples(index=False), units, loads, variants, strict=True):
             own = variants[fewest.index] == variant
             comparable = fewest[own if own.any() else loads[fewest.index] == load]
             baselines = comparable["throughput_rps"].astype(float).groupby(loads[comparable.index]).mean()
-            if number > least > 0 and baselines.max() > 0:
-                same = load if load in baselines else baselines.idxmax()
-                yield _judged(run, number / least, _Baseline(baselines[same], least, at_least, same, load), limits)
-
-
-@dataclass(frozen=True)
-class _Baseline:
-    """What the fewest units serve at the load of a run, or the most that they serve if they never had that load."""
-
-    throughput_rps: float
-    units: int
-    at_least: bool
-    connections: float
-    asked: float
-
-    @property
-    def notes(self) -> str:
-        units = f"{self.units} unit{'s' * (self.units > 1)}"
-        notes = f"; the throughput of {units} is a lower bound" if self.at_least else ""
-        if self.connections != self.asked:
-            notes += f"; {units} had {self.connections:g} connections, not {self.asked:g}"
-        return notes
-
-
-def _judged(run: Any, times: float, baseline: _Baseline, limits: Mapping[str, float]) -> Finding:
-    efficiency = float(run.throughput_rps / (times * baseline.throughput_rps))
-    evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline.throughput_rps:,.0f}) requests/s = {efficiency:.2f}"
-    return Finding(run, severity_of(efficiency, limits), f"{evidence}{baseline.notes}.", _ADVICE, efficiency, 1.0)
+            if not (number > least > 0 and baselines.max() > 0):
+                continue
+            same = load if load in baselines else baselines.idxmax()  # the most, if they never had that load
+            times, most = number / least, baselines[same]
+            efficiency = float(run.throughput_rps / (times * most))
+            evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {most:,.0f}) requests/s = {efficiency:.2f}"
+            evidence += f"; the throughput of {words} is a lower bound" if at_least else ""
+            evidence += f"; {words} had {same:g} connections, not {load:g}" if same != load else ""
+            yield Finding(run, severity_of(efficiency, limits), f"{evidence}.", _ADVICE, efficiency, 1.0)
 
 
 _ADVICE = (
@@ -91,7 +70,7 @@ RULE = Rule(
     {"ok": "an efficiency of at most 1.05", "warning": "above 1.05"},
     needs=(
         Need("runs", ("server_units",), "the number of units", "Note server_units in a factors.csv.", applies=False),
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        THROUGHPUT,
     ),
     limits={"warning": Limit(1.05, "repeats on a quiet machine differ by a few per cent")},
     family="Physics",

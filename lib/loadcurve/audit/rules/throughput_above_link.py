@@ -33,7 +33,7 @@ load but one speed is stated. A full link is right if the link is what you measu
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.identities import SIZES, summarise_wire
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity, severity_of
+from loadcurve.audit.rule import THROUGHPUT, Finding, Limit, Need, Rule, Severity, severity_of
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.run_tables import Tables, first_rows
 from loadcurve.models.wire.limits import link_used_ratio
@@ -67,7 +67,7 @@ RULE = Rule(
     judge_link,
     {"ok": "at most 90 % of the link", "warning": "above 90 %: the link is full", "error": "above 101 %: impossible"},
     needs=(
-        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        THROUGHPUT,
         SIZES,
         Need(
             "runs",

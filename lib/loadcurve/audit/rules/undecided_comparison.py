@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.rule import Finding, Limit, Rule
-from loadcurve.audit.rules._levels import level_words, throughput_by_level
+from loadcurve.audit.rules._levels import level_words, t_quantile, throughput_by_level
 from loadcurve.audit.run_tables import Tables, all_runs
 
 
@@ -64,13 +64,11 @@ def judge_comparison(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
 
 def _difference(pairs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return the difference of the mean logarithms of each pair, and half the width of its 95 % interval (Welch)."""
-    from scipy.special import stdtrit  # here, because a single report has no repeats
-
     a, b = (pairs[f"log_variance{of}"].to_numpy() / pairs[f"runs{of}"].to_numpy() for of in ("", "_b"))
     n_a, n_b = pairs["runs"].to_numpy() - 1, pairs["runs_b"].to_numpy() - 1
     variance = np.maximum(a + b, 1e-18)
     freedom = variance**2 / np.maximum(a**2 / n_a + b**2 / n_b, 1e-36)
-    half = stdtrit(np.maximum(freedom, 1.0), 0.975) * np.sqrt(variance)
+    half = t_quantile(np.maximum(freedom, 1.0)) * np.sqrt(variance)
     return (pairs["log_mean"] - pairs["log_mean_b"]).to_numpy(), half
 
 

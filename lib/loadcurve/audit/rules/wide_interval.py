@@ -49,7 +49,7 @@ def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
             )
         return
     runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
-    half, limit = t_quantile(runs) * relative / np.sqrt(runs), limits["ratio"]
+    half, limit = t_quantile(runs - 1.0) * relative / np.sqrt(runs), limits["ratio"]
     widest_level = repeated.iloc[[int(half.argmax())]]
     worst = widest_level.iloc[0]
     widest, wide = float(half.max()), int((half > limit).sum())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
+from refused import refused_line
 
 from loadcurve import parse
 from loadcurve.errors import ParseError
@@ -383,9 +384,7 @@ def test_percentiles_of_2_0_and_of_several_files():
 
 @pytest.mark.parametrize("wrong", ["5,", "5;3.1", "4,3.1", "5,3.1.2", "101,4", "5,1e999", "5,-3"])
 def test_percentiles_refused(wrong):
-    with pytest.raises(ParseError) as raised:
-        parse_ab_percentiles(f"Percentage served,Time in ms\n4,3.0\n{wrong}\n6,3.2\n")
-    assert raised.value.line == 3
+    assert refused_line(parse_ab_percentiles, f"Percentage served,Time in ms\n4,3.0\n{wrong}\n6,3.2\n") == 3
 
 
 HEADER = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
@@ -418,9 +417,7 @@ def test_a_cut_row_is_left_out():
     "wrong", ["1\t3\t5\tx", "1\t3\t5", "1\t3\t5\t3\t9", "1\t\t5\t3", "1\t3\t5\t3.5", "1\t3\t5\t" + "9" * 30]
 )
 def test_requests_refused(wrong):
-    with pytest.raises(ParseError) as raised:
-        parse_ab_requests(HEADER + ROW + ROW.replace("1\t3\t5\t3", wrong) + ROW)
-    assert raised.value.line == 3
+    assert refused_line(parse_ab_requests, HEADER + ROW + ROW.replace("1\t3\t5\t3", wrong) + ROW) == 3
 
 
 def test_headings_that_people_have_changed():

@@ -6,9 +6,9 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refused_line
 
 from loadcurve import parse
-from loadcurve.errors import ParseError
 from loadcurve.ingest.load.weighttp import parse_weighttp
 
 DATA = Path(__file__).parents[2] / "data/weighttp"
@@ -113,24 +113,6 @@ def test_reports_follow_each_other():
 
 
 @pytest.mark.parametrize(
-    "error",
-    [
-        "error: concur_count > req_count",
-        "error: insane arguments",
-        "error: could not resolve hostname: nosuchhost",
-        "error: connect() failed: Connection refused (111)",
-        "error: socket() failed: (24) Too many open files",
-        "error: no ssl support yet",
-        "weighttp <options> <url>",
-    ],
-)
-def test_an_error_alone_is_a_failed_run(error):
-    parsed = parse(f"{error}\n")
-    assert parsed.tool == "weighttp"
-    assert parsed.tables["runs"][["status", "reason"]].to_numpy().tolist() == [["failed", error]]
-
-
-@pytest.mark.parametrize(
     ("right", "wrong", "line"),
     [
         ("706 millisec", "7o6 millisec", 17),
@@ -142,12 +124,4 @@ def test_an_error_alone_is_a_failed_run(error):
     ],
 )
 def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_weighttp("\n" + V04.replace(right, wrong))
-    assert raised.value.line == line + 1
-
-
-@pytest.mark.parametrize("wrong", ["120273.5", "-1", '"x"', "null", "1e400", "9" * 400, "[" * 3000])
-def test_json_refused(wrong):
-    with pytest.raises(ParseError):
-        parse_weighttp(JSON.replace("120273", wrong))
+    assert refused_line(parse_weighttp, "\n" + V04.replace(right, wrong)) == line + 1

@@ -148,9 +148,7 @@ def test_closed_below_0_is_missing():
     ],
 )
 def test_refused_summaries(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_ss_summary(SUMMARY.replace(right, wrong))
-    assert raised.value.line == line
+    assert refused_line(parse_ss_summary, SUMMARY.replace(right, wrong)) == line
 
 
 @pytest.mark.parametrize("text", ["", "\n", "Tot", "ss: command not found\n", "1795214067\n"])

@@ -221,9 +221,7 @@ def test_a_line_without_its_end_is_left_out(cut):
     ],
 )
 def test_refused(right, wrong, line):
-    with pytest.raises(ParseError) as raised:
-        parse_sar(rows("10:00:00", "10:00:01").replace(right, wrong))
-    assert raised.value.line == line
+    assert refused_line(parse_sar, rows("10:00:00", "10:00:01").replace(right, wrong)) == line
 
 
 @pytest.mark.parametrize("text", ["", "\n", "Hello\n", "sar 1 3\n", SOCK_ROW])
@@ -498,9 +496,7 @@ def test_below_a_broken_line_errors_are_where_they_are():
         rows("10:00:00", "10:00:01", "10:00:02").replace("  tcpsck", "\n\n  tcpsck").replace("\n10:00:02", "\n10:00:0x")
     )
     assert text.split("\n")[6] == f"10:00:0x{SOCK_ROW.rstrip()}"
-    with pytest.raises(ParseError) as caught:
-        parse_sar(text)
-    assert caught.value.line == 7
+    assert refused_line(parse_sar, text) == 7
 
 
 @pytest.mark.parametrize(
