@@ -232,9 +232,12 @@ def test_any_answers_end_within_the_bound_and_replay_to_the_same_state(data, mos
 @pytest.mark.parametrize("budget_s", [5, 20, 60])
 def test_a_search_ends_with_its_time_and_has_an_answer_then(budget_s):
     goal = dataclasses.replace(GOAL, budget_s=budget_s)
-    _, result = search(goal, measure(delay_bound(0.0102, 20_000), 0.0125, goal))
+    state, result = search(goal, measure(delay_bound(0.0102, 20_000), 0.0125, goal))
     assert result.trial_s < budget_s + goal.final_s and not result.reached
-    assert f"{result.trial_s:g} s: the ends may still move" in result.warnings[-1]
+    assert f"{result.trial_s:g} s: the ends may still move (trials of full length: " in result.warnings[-1]
+    full = Counter(o.load for o in state.observations if o.duration_s >= goal.final_s)
+    told = {float(load): int(number) for number, load in re.findall(r"(\d+) at (\d+)", result.warnings[-1])}
+    assert told == {load: full[load] for load in told} and set(told) <= {result.lower, result.upper}
     assert result.lower < 245 and result.upper > 245 * 0.9, "the ends that were tried are around the answer"
 
 

@@ -388,10 +388,10 @@ def answer(
     room = (upper - lower) / goal.resolution - 1 - len(ends.flaky)
     narrow = decided and (upper - lower <= goal.width_ratio * upper * (1 + 1e-9) or room < 0.5)
     if stopped:
-        warnings = [
-            *warnings,
-            f"stopped after {len(observations)} trials and {seconds_of(observations):g} s: the ends may still move",
-        ]
+        few = [f"{end.full} at {end.load:g}" for end in (ends.kept, ends.broken) if end and end.decision == "open"]
+        basis = f" (trials of full length: {', '.join(few)}; {goal.needed} that agree decide)" if few else ""
+        after = f"stopped after {len(observations)} trials and {seconds_of(observations):g} s"
+        warnings = [*warnings, f"{after}: the ends may still move{basis}"]
     elif decided and not narrow:
         wide = (
             f"wanted a width of {goal.width_ratio:.1%}, got {(upper - lower) / upper:.1%}: the trials scatter more "
