@@ -26,8 +26,9 @@ NAMES = sorted(folder.name for folder in DESIGNS.iterdir())
 def shortest(study: Study) -> Study:
     """The first point of a design alone, for 2 s, with as many connections as a busy machine opens in a second."""
     sections = dict(first_points(study)[0].settings)
-    # A lost SYN is sent again after 1 s, and h2load never ends if a connection opens only after its load.
-    sections["load"] = {**sections["load"], "duration_s": 2}
+    # A lost SYN is sent again after 1 s and after 3 s, and h2load never ends if a connection opens only after its load.
+    is_lossy = any("loss_ratio" in link for link in sections.get("links", {}).values())
+    sections["load"] = {**sections["load"], "duration_s": 5 if is_lossy else 2}
     if sections["load"].get("connections", 0) > 1000:
         sections["load"]["connections"] = 1000
     alone = {"variants": {"only": {}}, "factors": {}, "points": (), "search": None, "repeats": 1}
