@@ -27,8 +27,8 @@ def loadcurve(*argv, cwd):
     ("argv", "says"),
     [
         (["ingest", "nowhere"], "nowhere: expected a file or a folder, got nothing of that name"),
-        (["tidy", "nowhere"], "study must be one of "),
-        (["launch", "nowhere"], "study must be one of "),
+        (["tidy", "nowhere"], "study must be one of balancer_memory, capacity_"),
+        (["launch", "nowhere"], "study must be one of balancer_memory, capacity_"),
         (
             ["launch", "connections_on_loopback", "--seconds", "0.1", "--name", "x"],
             "load.duration_s to be a multiple of 1 s, up to a day, got '0.1'",

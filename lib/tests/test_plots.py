@@ -993,6 +993,11 @@ def test_no_record_is_lost():
     assert len(labels(plot("records", pd.concat([of_cpu().assign(record=record) for record in "abcd"])))) == 4
 
 
+def test_two_variants_have_two_colours():
+    ax = plot("throughput_by_connections", table_of_runs([("alpha", 1, 1.0, 1.0), ("cpu", 1, 2.0, 1.0)]))
+    assert len(set(labels(ax).values())) == 2
+
+
 def test_fit():
     wide, narrow = (band[:, 1].max() for band in bands(draw("fit")))
     assert wide > narrow == pytest.approx(16 * (10 + 4.302653 * 0.2))  # t(2) at 97.5 %, any t table

@@ -291,6 +291,11 @@ def test_changes_are_put_in_their_places_and_nothing_given_is_changed():
     assert sections["load"] == {"connections": 1}
 
 
+def test_run_json_is_json_for_others(tmp_path):
+    file = write_run(RUN, tmp_path)
+    assert json.loads(file.read_text("utf-8"))["status"] == "finished"
+
+
 @pytest.fixture
 def called(checkout, called):
     return called

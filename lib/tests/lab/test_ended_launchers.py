@@ -53,6 +53,7 @@ def records(folder):
 def load_of(folder, *, finished=0):
     """Wait for wrk to run after a number of finished runs; return the folder of its run."""
     wait_until(lambda: len(records(folder)) == finished + 1 and working(folder, "wrk"))
+    (_,) = working(folder, "wrk")
     (run,) = (path for path, run in records(folder).items() if run.status == "running")
     return run
 
