@@ -12,7 +12,7 @@ from loadcurve.analysis.levels import still_rises
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 from loadcurve.audit.run_tables import key_of
 from loadcurve.audit.verdict import OVERLOAD
-from loadcurve.tables.curves import OPEN_LOOP_TOOLS
+from loadcurve.tables.schemas.derived import HOLD_A_RATE
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""
@@ -123,7 +123,7 @@ def _records(curves: list[Curve], tables: Mapping[str, pd.DataFrame]) -> Iterato
         option = " (wrk --latency)" if runs.get("tool", pd.Series(dtype=str)).eq("wrk").any() else ""
         yield f"Print percentiles{option}: a mean response time is no promise."
     tools = tables["runs"]["tool"] if "tool" in tables["runs"] else pd.Series(dtype=str)
-    if all(curve.load == "connections" for curve in curves) and not tools.isin(OPEN_LOOP_TOOLS).any():
+    if all(curve.load == "connections" for curve in curves) and not tools.isin(HOLD_A_RATE).any():
         yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
 
 

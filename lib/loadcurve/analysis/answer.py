@@ -38,8 +38,9 @@ from loadcurve.ingest.raw_file import NOT_ATTACHED
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
-from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE, name_loops
+from loadcurve.tables.curves import SAME_RATE, name_loops
 from loadcurve.tables.curves import curves as each_curve
+from loadcurve.tables.schemas.derived import HOLD_A_RATE
 from loadcurve.units import group_lines
 
 _TRUST = {
@@ -124,7 +125,7 @@ def not_used_sentences(
 def _why_unused(tool: str, rows: pd.DataFrame) -> str:
     if not rows["throughput_rps"].gt(0).fillna(False).any():
         return "the report prints no throughput"
-    is_open = tool in OPEN_LOOP_TOOLS
+    is_open = tool in HOLD_A_RATE
     column, letter = ("target_rate_rps", "R") if is_open else ("connections", "c")
     why = f"{tool} sends at a rate, which the report does not print" if is_open else f"{tool} prints no connections"
     if "source" not in rows or rows["source"].isna().all():

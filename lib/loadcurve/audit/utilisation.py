@@ -38,7 +38,7 @@ def busy_processors(tables: Tables) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     waits = samples["cpu_iowait_ratio"].fillna(0.0) if "cpu_iowait_ratio" in samples else 0.0
     samples = samples.assign(
-        busy=(1 - samples["cpu_idle_ratio"] - waits).clip(0, 1), host=_host(samples), cpu=samples["cpu"].astype(str)
+        busy=(1 - samples["cpu_idle_ratio"] - waits).clip(0, 1), host=host_of(samples), cpu=samples["cpu"].astype(str)
     )
     means = samples.groupby(["key", "host", "cpu"], observed=True)["busy"].mean().dropna().reset_index()
     alone = means["cpu"] != "all"
@@ -139,7 +139,7 @@ def _busy_devices(
     if samples.empty or "utilisation_ratio" not in samples:
         return pd.DataFrame(columns=["key", "host", name, "busy"])
     busy = samples["utilisation_ratio"] if measure is None else measure(samples)
-    samples = samples.assign(busy=busy, host=_host(samples))
+    samples = samples.assign(busy=busy, host=host_of(samples))
     return samples.groupby(["key", "host", name], observed=True)["busy"].mean().dropna().reset_index()
 
 
@@ -164,11 +164,12 @@ def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
 
 def worst_host(samples: pd.DataFrame, column: str, *parts: str) -> pd.DataFrame:
     """Return the mean of a column over each run's samples, of the host (and parts of it) with the highest mean."""
-    places = samples.assign(host=_host(samples)).groupby(["key", "host", *parts], observed=True)
+    places = samples.assign(host=host_of(samples)).groupby(["key", "host", *parts], observed=True)
     return worst(places[column].mean().reset_index(), column)
 
 
-def _host(samples: pd.DataFrame) -> pd.Series:
+def host_of(samples: pd.DataFrame) -> pd.Series:
+    """Return the host of each sample, empty where none is named."""
     return samples["host"].fillna("").astype(str) if "host" in samples else pd.Series("", samples.index)
 
 

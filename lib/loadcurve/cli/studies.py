@@ -95,9 +95,9 @@ def list_() -> None:
         [
             row["study"],
             row["state"],
-            f"{row['finished']}/{row['planned']}"
-            if row["state"] not in ("design", "wrong")
-            else str(row["planned"] or ""),
+            str(row["finished"] if row["state"] == "answered" else row["planned"] or "")
+            if row["state"] in ("answered", "design", "wrong")
+            else f"{row['finished']}/{row['planned']}",
             format_quantity(float(row["bytes"]), "bytes") if row["bytes"] else "",
             "" if row["last"] != row["last"] else f"{row['last']:%Y-%m-%d}",
             row["question"],

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from loadcurve.errors import printable
-from loadcurve.tables.curves import OPEN_LOOP_TOOLS, SAME_RATE
+from loadcurve.tables.curves import SAME_RATE
+from loadcurve.tables.schemas.derived import HOLD_A_RATE
 
 # Words before or after a number -> the column of runs that it states; `r` is a rate if it is too large for a counter.
 _MEANINGS = {
@@ -270,7 +271,7 @@ class _Grouper:
         served = {run: _number(self.known[run].get("throughput_rps")) or 0.0 for run in named}
         return (
             len(named) == len(self.runs)
-            and all(self.known[run].get("tool") in OPEN_LOOP_TOOLS for run in named)
+            and all(self.known[run].get("tool") in HOLD_A_RATE for run in named)
             and all(served[run] <= _OVER_RATE * named[run] for run in named)
             and any(served[run] * _OVER_RATE >= named[run] for run in named)
         )

@@ -10,7 +10,9 @@ import pandas as pd
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.files import paths
+from loadcurve.lab.schedule.feedback import read_answers
 from loadcurve.lab.schedule.order import max_points
+from loadcurve.lab.schedule.points import level_sets
 from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.models.capacity import Objective
 from loadcurve.study.records import read_run, run_folders
@@ -185,8 +187,8 @@ def list_studies() -> pd.DataFrame:
 
     Examples
     --------
-    >>> list_studies().set_index("study").loc["connections_on_loopback", "state"]
-    'finished'
+    >>> list_studies().set_index("study").loc[["connections_on_loopback", "nginx_objective"], "state"].to_list()
+    ['finished', 'answered']
     """
     recorded: list[Path] = []
     with contextlib.suppress(LoadcurveError):  # outside a checkout
@@ -214,4 +216,7 @@ def _row(folder: Path, *, design: bool) -> dict[str, object]:
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     last = max((pd.Timestamp(c.ended_at) for run in finished for c in run.commands if c.ended_at), default=pd.NaT)
     state = "finished" if len(finished) >= planned else "part" if finished else "not run"
+    adaptive = study.search or study.stop
+    if adaptive and len(read_answers(folder)) == len(study.variants) * sum(1 for _ in level_sets(study)):
+        state = "answered"  # by as many runs as it took, mostly fewer than the most planned
     return row | {"finished": len(finished), "bytes": size, "last": last, "state": state}

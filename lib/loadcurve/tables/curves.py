@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.tables.schemas.derived import HOLD_A_RATE
 
 UNNAMED = "all runs"
 """Name of the curve of runs without a variant."""
@@ -278,10 +279,6 @@ LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
 """Column of the load -> name of the loop."""
 
 
-OPEN_LOOP_TOOLS = ("vegeta", "wrk2")
-"""Tools that always send at a rate: without it, their connections are no load."""
-
-
 def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Runs of closed and of open loops, which have no load in common: column of the load -> its runs.
 
@@ -292,7 +289,7 @@ def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     {'connections': 1, 'target_rate_rps': 2}
     """
     is_open = runs["target_rate_rps"].notna() if "target_rate_rps" in runs else pd.Series(False, runs.index)
-    if "tool" in runs and (unknown := runs["tool"].isin(OPEN_LOOP_TOOLS) & ~is_open).any():
+    if "tool" in runs and (unknown := runs["tool"].isin(HOLD_A_RATE) & ~is_open).any():
         runs = runs.assign(connections=runs["connections"].mask(unknown))
     if not is_open.any():
         return {"connections": runs}

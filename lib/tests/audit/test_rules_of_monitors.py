@@ -114,3 +114,12 @@ def test_calm_hosts_do_not_hide_one_that_is_not(rule, table, calm, bad):
     assert audited(rule, {table: hosts})["severity"] == "ok"
     found = audited(rule, {table: [*hosts, place | {"host": "S3"} | bad]})
     assert (found["severity"], found["observed"]) == ("warning", pytest.approx(max(bad.values())))
+
+
+def test_retransmissions_are_those_of_the_worst_host_that_sends_much():
+    """Of 4 hosts one sends 0.15 % again, of all segments only 0.05 %; a login that is sent again is no load."""
+    rows = [{"host": host} | tcp(0.0)["tcp"][0] for host in ("C1", "LB", "S1")]
+    login = {"host": "S3", "segments_sent_pps": 2.0, "retransmits_pps": 1.0}
+    assert audited("retransmissions", {"tcp": [*rows, login]})["severity"] == "ok"
+    found = audited("retransmissions", {"tcp": [*rows, login, {"host": "S2"} | tcp(15.0)["tcp"][0]]})
+    assert found["severity"] == "warning" and "0.150 % of the segments of S2 were sent again" in found["evidence"]

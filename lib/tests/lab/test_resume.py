@@ -1,13 +1,20 @@
 """Whose a study's folder is: its own settings in whatever form they were made, and one launch at a time."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from loadcurve.errors import LabError
 from loadcurve.lab.run import run_point
-from loadcurve.lab.run.resume import check_folder, lock_folder
-from loadcurve.study import Study
+from loadcurve.lab.run.resume import check_folder, keep_finished, lock_folder, set_aside
+from loadcurve.study import Command, Run, Study
+from loadcurve.study.manifest import gaps_of, list_run, read_manifest
+from loadcurve.study.records import read_run, run_folders, write_run
+
+AT = "2026-11-21T00:23:46.919828Z"
+WRK = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "", 10, started_at=AT, ended_at=AT, exit_code=0)
+RUN = Run("s", "r1", "finished", {"connections": 1}, {}, (WRK,), {"local.wrk.txt": {"bytes": 8, "sha256": "0" * 64}})
 
 
 def test_a_study_with_tuples_within_its_sections_is_the_one_that_is_written(tmp_path):
@@ -34,6 +41,42 @@ def test_what_a_launch_lacks_is_not_taken_for_another_launch(tmp_path):
     """A limit on processes refuses a fork with the same error as a lock that is held."""
     with pytest.raises(BlockingIOError, match="unavailable"), lock_folder(tmp_path):
         raise BlockingIOError(11, "Resource temporarily unavailable")
+
+
+def recorded(folder, status, reason=""):
+    folder.mkdir()
+    write_run(replace(RUN, run_id=folder.name, status=status, reason=reason), folder)
+    (folder / "local.wrk.txt").write_text(status)
+    list_run(folder.parent, folder.name, read_run(folder).seal)
+
+
+@pytest.mark.parametrize("later", ["", "running", "failed", "finished", "finished, and the other half removed"])
+def test_of_a_run_that_is_measured_again_the_last_finished_measurement_is_kept(tmp_path, later):
+    """Wherever the launcher is killed, the next launch finds it."""
+    recorded(tmp_path / "r1", "finished", "first")
+    first = read_run(tmp_path / "r1")
+    set_aside(tmp_path, "r1")
+    assert read_manifest(tmp_path) == {"r1": ""} and run_folders(tmp_path) == []
+    if later:
+        recorded(tmp_path / "r1", later.partition(",")[0])
+    if "half" in later:
+        (tmp_path / ".earlier" / "r1" / "run.json").unlink()
+    for _ in range(2):
+        keep_finished(tmp_path)
+        kept = read_run(tmp_path / "r1")
+        assert (kept.seal == first.seal) == (not later.startswith("finished")) and kept.status == "finished"
+        assert read_manifest(tmp_path) == {"r1": kept.seal} and list(gaps_of(tmp_path, {"r1": kept.seal})) == []
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["r1", "runs.json"]
+        replaced = json.loads((tmp_path / "runs.json").read_text("utf-8")).get("replaced", [])
+        assert [one["seal"] for one in replaced] == [first.seal] * (later == "finished")
+
+
+def test_an_unfinished_run_is_measured_again_in_its_place(tmp_path):
+    recorded(tmp_path / "r1", "failed", "no server")
+    set_aside(tmp_path, "r1")
+    assert read_run(tmp_path / "r1").status == "failed"
+    (replaced,) = json.loads((tmp_path / "runs.json").read_text("utf-8"))["replaced"]
+    assert replaced["why"] == "failed no server"
 
 
 def test_what_a_killed_run_left_goes_but_its_record_stays_until_the_next_one_replaces_it(tmp_path):

@@ -1,5 +1,6 @@
 """Which runs are made, by real launches: designs, points, blocks, searches and stops, and how each goes on."""
 
+import contextlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from events import HANG_S
 from launched_runs import DELAYS, check_whole, launched, left_behind, read_folder, runnable, short_study
 
 from loadcurve.lab.run import launch as launching
+from loadcurve.lab.run import resume
 from loadcurve.launching import launch
 from loadcurve.study.records import read_run, run_folders
 
@@ -35,7 +37,8 @@ def levels(made):
 def test_finished_runs_that_were_disturbed_are_measured_again_on_request(tmp_path, monkeypatch):
     sections = {"load": BRIEF, "factors": {"connections": (1, 2)}}
     first = launched(tmp_path / "s", **sections)
-    monkeypatch.setattr(launching, "disturbance", lambda recorded: "others" if recorded == disturbed else "")
+    for module in (launching, resume):
+        monkeypatch.setattr(module, "disturbance", lambda recorded: "others" if recorded == disturbed else "")
     again, other = sorted(first.runs)
     disturbed = first.runs[again].background
     for _ in range(2):  # the second time nothing is left to do
@@ -45,6 +48,22 @@ def test_finished_runs_that_were_disturbed_are_measured_again_on_request(tmp_pat
         assert second.runs[other].seal == first.runs[other].seal and second.runs[again].seal != first.runs[again].seal
         replaced = json.loads((tmp_path / "s" / "runs.json").read_text("utf-8"))["replaced"]
         assert [(one["run_id"], one["why"]) for one in replaced] == [(again, "others")]
+
+
+def test_a_finished_measurement_outlives_the_interruption_of_the_one_that_replaces_it(tmp_path, monkeypatch):
+    folder, sections = tmp_path / "s", {"load": {"duration_s": 2}}
+    first = launched(folder, **sections)
+    (run_id,) = first.runs
+    monkeypatch.setattr(launching, "disturbance", lambda recorded: "others")
+    thread = interrupt_after(folder, 0)
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        launch(short_study("s", **sections), folder, again=True)
+    thread.join(HANG_S)
+    second = read_folder(folder)
+    check_whole(second)
+    assert second.runs[run_id].seal == first.runs[run_id].seal
+    assert sorted(path.name for path in folder.iterdir()) == [run_id, "runs.json", "study.yml"]
+    assert "replaced" not in json.loads((folder / "runs.json").read_text("utf-8"))
 
 
 def test_a_grid_in_seeded_blocks(tmp_path):
@@ -123,6 +142,15 @@ def interrupt_after(folder, finished):
     return thread
 
 
+@contextlib.contextmanager
+def interruptible():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def answers(into):
     """A log that keeps what a search or a stop answers, and no line of a run or of a resumed launch."""
     return lambda line: None if line.startswith("run ") or " finished; " in line else into.append(line)
@@ -132,14 +160,10 @@ def interrupted_and_resumed(study, folder, finished):
     """Launch, interrupt, launch again; return what was said at the end, and the folder."""
     runnable(study)
     said = []
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        thread = interrupt_after(folder, finished)
-        with pytest.raises(KeyboardInterrupt):
-            launch(study, folder, log=answers(said))
-        thread.join(HANG_S)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    thread = interrupt_after(folder, finished)
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        launch(study, folder, log=answers(said))
+    thread.join(HANG_S)
     assert left_behind(folder) == [] and said == []
     states = [read_run(run).status for run in run_folders(folder)]
     assert sorted(states) == ["finished"] * finished + ["interrupted"]

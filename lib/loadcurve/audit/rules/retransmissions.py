@@ -29,21 +29,29 @@ from loadcurve.audit.rule import Limit, threshold_rule
 from loadcurve.audit.rules._monitored import TCP
 from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
+from loadcurve.audit.utilisation import host_of, worst
+
+# Of the segments of a run: the few of a host beside the load, such as those of a login, say nothing about its path.
+_PART = 0.1
 
 
 def measure_retransmissions(tables: Tables) -> pd.DataFrame:
-    """Return the retransmitted share of the segments of each run; 0 where nothing was sent."""
+    """Return the retransmitted share of the segments of each run's worst host that sent much; 0 where none did."""
     samples = samples_within(tables["tcp"], tables["runs"])
-    sums = samples.groupby("key")[["retransmits_pps", "segments_sent_pps"]].mean()
-    sent = sums["segments_sent_pps"].where(sums["segments_sent_pps"] > 0)
-    return sums.assign(observed=(sums["retransmits_pps"] / sent).fillna(0.0))
+    hosts = samples.assign(host=host_of(samples)).groupby(["key", "host"], observed=True)
+    means = hosts[["retransmits_pps", "segments_sent_pps"]].mean().reset_index()
+    sent = means["segments_sent_pps"].where(means["segments_sent_pps"] > 0)
+    means["observed"] = (means["retransmits_pps"] / sent).fillna(0.0)
+    means["of_host"] = (" of " + means["host"]).where(means["host"] != "", "")
+    return worst(means[~(sent / sent.groupby(means["key"]).transform("sum") < _PART)])
 
 
 RULE = threshold_rule(
     "retransmissions",
     "Did TCP send each segment once?",
     measure_retransmissions,
-    evidence="{observed:ratio} of the segments were sent again ({retransmits_pps:pps} of {segments_sent_pps:pps}).",
+    evidence="{observed:ratio} of the segments{of_host} were sent again ({retransmits_pps:pps} of "
+    "{segments_sent_pps:pps}).",
     advice="Look for drops on the way (`ip -s link`, `nstat -az TcpExtListenDrops`, the switch): response times "
     "may include timeouts of 200 ms and more.",
     limits={

@@ -18,13 +18,19 @@ from loadcurve.files.paths import shown
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import unused_block
-from loadcurve.lab.hosts.process import now
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles, packages_of
 from loadcurve.lab.run.quiet import disturbance, wait_until_quiet
 from loadcurve.lab.run.record import translate_disk_full
-from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
+from loadcurve.lab.run.resume import (
+    check_folder,
+    check_same_machine,
+    is_finished,
+    keep_finished,
+    lock_folder,
+    set_aside,
+)
 from loadcurve.lab.run.run_point import LaunchContext, run_point
 from loadcurve.lab.schedule.feedback import Feedback
 from loadcurve.lab.schedule.order import max_points, points_of
@@ -141,6 +147,7 @@ def launch(
     check_folder(study, folder)
     here = facts.facts()
     with deferred(), lock_folder(folder), log_in(topologies) as logins, _remote_executors(logins, folder) as executors:
+        keep_finished(folder)  # of a launch that was killed
         check_same_machine(folder, here, {url: executor.facts() for url, executor in executors.items()})
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
@@ -191,10 +198,13 @@ def _run_all(
         progress.begin(point.run_id)
         pause(study.rest_s if made else 0.0)
         for left in reversed(range(tries)):
-            if (own / "run.json").is_file():
+            with translate_disk_full():
+                set_aside(folder, point.run_id)
+            try:
+                run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
+            finally:
                 with translate_disk_full():
-                    list_run(folder, point.run_id, replaces=_why_again(read_run(own)))
-            run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
+                    keep_finished(folder)
             with translate_disk_full():
                 list_run(folder, point.run_id, read_run(own).seal)
             made += 1
@@ -204,14 +214,9 @@ def _run_all(
         progress.end(run, own)
         failed.pop(run.run_id, None)
         if run.status != "finished":
-            failed[run.run_id] = f"{run.run_id} ({run.reason})"
+            kept = "; the earlier measurement is kept" if read_run(own).status == "finished" else ""
+            failed[run.run_id] = f"{run.run_id} ({run.reason}{kept})"
     return list(failed.values()), made
-
-
-def _why_again(run: Run) -> dict[str, str]:
-    """Return why a recorded run is measured again, as the manifest keeps it."""
-    why = " ".join(filter(None, [disturbance(run.background) or run.status, run.reason]))
-    return {"seal": run.seal, "why": why, "at": now()}
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +12,11 @@ from typing import Any
 
 from loadcurve.errors import LabError, printable
 from loadcurve.files.paths import shown
+from loadcurve.lab.hosts.process import now
+from loadcurve.lab.run.quiet import disturbance
 from loadcurve.lab.schedule.points import Point
-from loadcurve.study import Study, differences, in_one_word
+from loadcurve.study import Run, Study, differences, in_one_word
+from loadcurve.study.manifest import list_run
 from loadcurve.study.records import read_run, read_study, run_folders, write_study
 
 
@@ -33,6 +37,45 @@ def is_finished(point: Point, folder: Path) -> bool:
     if other:
         raise LabError(f"{shown(folder)} was run with {', '.join(other)}: launch under another name, or remove it")
     return True
+
+
+_EARLIER = ".earlier"
+"""Folder of finished runs while they are measured again: no reader looks into it."""
+
+
+def set_aside(folder: Path, run_id: str) -> None:
+    """Make place for a run that is measured again: what finished is kept aside, and anything else noted as replaced."""
+    if not (folder / run_id / "run.json").is_file():
+        return
+    if (run := read_run(folder / run_id)).status != "finished":
+        list_run(folder, run_id, replaces=_why_again(run))
+        return
+    list_run(folder, run_id)
+    (folder / _EARLIER).mkdir(exist_ok=True)
+    (folder / run_id).rename(folder / _EARLIER / run_id)
+
+
+def keep_finished(folder: Path) -> None:
+    """Keep the later measurement of each run that was set aside, if it is finished, and else the earlier one."""
+    for earlier in sorted((folder / _EARLIER).glob("*")):
+        own = folder / earlier.name
+        if (own / "run.json").is_file() and (run := read_run(own)).status == "finished":
+            if (record := earlier / "run.json").is_file():  # else this was killed here, after it was listed
+                list_run(folder, own.name, run.seal, replaces=_why_again(read_run(earlier)))
+                record.unlink()
+            shutil.rmtree(earlier)
+        else:
+            shutil.rmtree(own, ignore_errors=True)
+            earlier.rename(own)
+            list_run(folder, own.name, read_run(own).seal)
+    with contextlib.suppress(FileNotFoundError):
+        (folder / _EARLIER).rmdir()
+
+
+def _why_again(run: Run) -> dict[str, str]:
+    """Return why a recorded run is measured again, as the manifest keeps it."""
+    why = " ".join(filter(None, [disturbance(run.background) or run.status, run.reason]))
+    return {"seal": run.seal, "why": why, "at": now()}
 
 
 def check_folder(study: Study, folder: Path) -> None:

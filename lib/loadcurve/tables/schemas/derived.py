@@ -77,7 +77,10 @@ end, and rounding in the output cause deviations of a few per cent, even in a ru
 """
 
 HOLD_A_RATE = ("wrk2", "vegeta")
-"""Load generators that always hold a rate; wrk2 does not print it (wrk2, `src/wrk.c`; vegeta, `lib/attack.go`)."""
+"""Load generators that always hold a rate, so that their connections alone are no load.
+
+wrk2 does not print the rate (wrk2, `src/wrk.c`; vegeta, `lib/attack.go`).
+"""
 
 SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
 """Load generators whose users follow a script, which may wait between requests."""
