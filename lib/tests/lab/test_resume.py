@@ -23,7 +23,8 @@ def test_a_study_with_tuples_within_its_sections_is_the_one_that_is_written(tmp_
     check_folder(made, tmp_path / "s")
     read = Study("s", "?", hosts={"C1": {"cpus": [0]}}, factors={"connections": (1, 2)}, load={"duration_s": 1.0})
     check_folder(read, tmp_path / "s")
-    check_folder(replace(read, audit={"select": ["few-repeats"]}), tmp_path / "s")  # judges the runs, changes none
+    # Both are about the runs, and change none.
+    check_folder(replace(read, question="Why?", audit={"select": ["few-repeats"]}), tmp_path / "s")
     other = Study("s", "?", hosts={"C1": {"cpus": (1,)}}, factors=made.factors, load=made.load, repeats=4)
     with pytest.raises(LabError, match="holds this study with other repeats, hosts: "):
         check_folder(other, tmp_path / "s")

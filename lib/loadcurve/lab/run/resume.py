@@ -95,7 +95,7 @@ def check_folder(study: Study, folder: Path) -> None:
 def _as_written(study: Study) -> dict[str, Any]:
     """The settings of its runs as the study's file represents them, with lists for tuples."""
     written: dict[str, Any] = json.loads(json.dumps(asdict(study)))
-    del written["audit"], written["fault_on_purpose"]  # judge the runs, and change none
+    del written["question"], written["audit"], written["fault_on_purpose"]  # are about the runs, and change none
     return written
 
 
