@@ -24,9 +24,9 @@ def noise(count, size, rho=0.5, deviation=0.03, seed=1):
     return 1 + series[:, 50:]
 
 
-def audited(rule, *series):
+def audited(rule, *series, connections=None):
     """Findings about runs whose host received segments at these rates, one sample a second."""
-    runs = pd.DataFrame([RUN | {"run_id": f"r{i}"} for i in range(len(series))])
+    runs = pd.DataFrame([RUN | {"run_id": f"r{i}", "connections": connections} for i in range(len(series))])
     rows = [
         pd.DataFrame({"run_id": f"r{i}", "elapsed_s": np.arange(each.size) + 1.0, "segments_received_pps": 1000 * each})
         for i, each in enumerate(series)
@@ -73,6 +73,17 @@ def test_both_sides_of_the_warm_up(lower, severity):
     series = np.where(np.arange(60) < 6, 1 - lower, 1.0) * (1 + 0.001 * (-1.0) ** np.arange(60))
     found = audited("warm-up-in-mean", series).iloc[0]
     assert found["severity"] == severity and found["observed"] == pytest.approx(lower / 10, abs=1e-3)
+
+
+@pytest.mark.parametrize(("cold", "severity"), [(1, "ok"), (2, "ok"), (3, "warning"), (5, "warning")])
+def test_a_warm_up_is_that_of_a_level(cold, severity):
+    """A cold start moves the mean of a run by 8 %: of one or two among five runs it is scatter, by 3 % at most."""
+    shapes = [WARM_UP["cold"] if i < cold else np.ones_like for i in range(5)]
+    series = [series_with(lambda t, shape=shape: shape(t * 1.0), seed=i) for i, shape in enumerate(shapes)]
+    found = audited("warm-up-in-mean", *series, connections=64)
+    assert found["severity"].tolist() == [severity] * cold + ["ok"] * (5 - cold)
+    assert found["evidence"].str.contains("That of the 5 runs of this level is off by").sum() == cold
+    assert audited("warm-up-in-mean", series[0]).iloc[0]["severity"] == "warning", "a single run has no scatter"
 
 
 @pytest.mark.parametrize(("share", "severity"), [(0.09, "ok"), (0.12, "warning")])

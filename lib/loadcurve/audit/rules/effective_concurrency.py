@@ -29,7 +29,8 @@ The finding names the cause that the data show, in this order:
 - **Each request opened a connection**: wrk starts timing on an open connection, so the handshake is in no response
   time.
 - **The generator's processor was busy**: wrk starts timing when it writes the request (wrk 4.1.0, `src/wrk.c`,
-  `socket_writeable`), so the wait for a busy wrk is in no response time, and acts as a think time.
+  `socket_writeable`), so the wait of a request for a busy wrk is in no response time, and acts as a think time.  The
+  wait of a response until wrk reads it is in the response time.
 - **Corrected response times**: some versions of wrk add estimated times for coordinated omission.  Then $X \cdot R$ may
   exceed $N$, which is impossible for measured times with one request per connection.
 

@@ -1,10 +1,10 @@
-"""A percentile rests on too few responses, so the printed time is one slow response and no percentile.
+"""A percentile rests on so few responses that the data give no upper limit for it.
 
 What it means
 -------------
 Of $n$ independent responses, the largest is below the quantile $q$ with probability $q^n$. While $q^n$ > 2.5 %, the
 95 % interval of the quantile has no upper end among the measured times: the printed number is one of the slowest
-responses, not a percentile (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, section 5.2).
+responses, and the true percentile may be much higher (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, section 5.2).
 
 Why it happens
 --------------

@@ -2,9 +2,10 @@
 
 What it means
 -------------
-A segment that was lost is sent again, after duplicate acknowledgements within a round trip, or after a timeout of at
-least 200 ms (Linux, `TCP_RTO_MIN`). One loss in a thousand responses can set the 99.9th percentile of the response
-time to 200 ms and more. A lost SYN is repeated after 1 s.
+A lost segment is sent again about a round trip later if later ones are acknowledged. If it was the last of several,
+Linux probes after about two round trips; if it was alone, it waits for a timeout of at least 200 ms (`TCP_RTO_MIN`). So
+one loss in a thousand responses of one segment can set their 99.9th percentile to 200 ms and more. A lost SYN is
+repeated after 1 s.
 
 Why it happens
 --------------
@@ -14,8 +15,7 @@ connection table that is full drops packets too.
 How to fix it
 -------------
 Look for the place: `ip -s link` and `ethtool -S` on both hosts, `nstat -az TcpExtListenDrops TcpExtTCPTimeouts`, the
-counters of the switch. Enlarge the queue or lower the rate, and repeat. In a laboratory of network namespaces set
-`net.ipv4.tcp_congestion_control=reno` in each.
+counters of the switch. Enlarge the queue or lower the rate, and repeat.
 
 When to ignore it
 -----------------

@@ -1,10 +1,9 @@
-"""The load generator used its whole processor, so the throughput may be its limit and not the server's.
+"""The load generator used nearly its whole processor, so the throughput may be its limit and not the server's.
 
 What it means
 -------------
-The highest throughput of the curve is then a lower bound of the server's capacity. Response times include the wait for
-the generator: wrk starts timing when it writes a request, and reads a response only when its thread gets to that
-connection.
+The highest throughput of the curve is then a lower bound of the server's capacity. The wait of a request
+before wrk writes it is in no response time; the wait of a response until wrk reads it is in the response time.
 
 Why it happens
 --------------
@@ -19,7 +18,8 @@ hosts and add up their throughputs. Then repeat the sweep: if throughput rises, 
 When to ignore it
 -----------------
 If the server's processor is saturated too, more generator capacity changes the throughput little; the response times
-still include the generator's queue. An open-loop generator that kept its rate was fast enough for that rate.
+still include the generator's queue. An open-loop generator that kept its rate was fast enough for that rate, though its
+response times may be too long.
 """
 
 import pandas as pd

@@ -1,9 +1,10 @@
-"""One processor handles most received packets, so it can be the limit while the others are idle.
+"""One processor spends far more time in softirqs than the others, probably for received packets, and may be the limit.
 
 What it means
 -------------
 The kernel handles a received packet in the softirq of the processor that took the interrupt of its queue. The finding
-compares the processor with the most softirq time with the mean of the others.
+compares the processor with the most softirq time with the mean of the others. Softirqs send, run timers and serve disks
+too: `/proc/softirqs` (NET_RX) and `/proc/net/softnet_stat` show whether it is received packets.
 
 Why it happens
 --------------

@@ -3,15 +3,16 @@
 What it means
 -------------
 wrk counts a late response as a request and as a timeout, and leaves its time out of the mean, the maximum and every
-percentile (wrk 4.1.0, `src/wrk.c`, `response_complete`). If more than 1 % are late, the printed 99 % line is certainly
+percentile (wrk 4.1.0, `src/wrk.c`, `response_complete`). It does not count a request that is still waiting when the run
+ends: compare X · R with the connections (`effective-concurrency`). If more than 1 % are late, the printed 99 % line is certainly
 too low: the true 99th percentile is at least the timeout. The rule compares the share of late responses with the
 highest percentile that the tool printed.
 
 Why it happens
 --------------
 The timeout is short (wrk: 2 s by default).  A lost SYN delays the first request of a connection by 1, 3 or 7 s (since
-Linux 6.5 by 1, 2 or 3 s), where the tool times the handshake, as ab does.  A lost last segment costs a retransmission
-timeout of 200 ms or more, doubled each time.  An overloaded server holds requests for seconds.
+Linux 6.5 by 1, 2 or 3 s), where the tool times the handshake, as ab does.  A segment that was lost alone costs a
+retransmission timeout of 200 ms or more, doubled each time.  An overloaded server holds requests for seconds.
 
 How to fix it
 -------------

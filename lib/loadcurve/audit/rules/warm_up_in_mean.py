@@ -2,8 +2,9 @@
 
 What it means
 -------------
-The throughput of the first seconds differs from that of the rest, and it moves the mean of the whole run by more than 5
-%.
+The throughput of the first seconds differs from that of the rest, and it moves the mean of a level, of all its runs
+together, by more than 5 %.  If only one of several runs begins differently, that is scatter, which `wide-interval`
+judges: of a hundred steady runs, one looks like that by chance.
 
 Why it happens
 --------------
@@ -28,40 +29,53 @@ The first second is never examined: a sample may cover it only partly.
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
-from loadcurve.audit.run_tables import Tables, rows_of
+from loadcurve.audit.rules._levels import runs_by_level
+from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
 _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
 
 
 def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each run: by how much its warm-up moves the mean of its throughput."""
+    """Yield one finding for each run: by how much the warm-up moves the mean throughput of its level."""
     found = long_enough(throughput_series(tables), _FEWEST)
+    cuts = {key: warm_up_samples(series.rates) for key, series in found.items()}
+    moved = {key: float(series.rates.mean() / series.rates[cuts[key] :].mean() - 1) for key, series in found.items()}
+    levels = _levels(tables, moved)
     for run, key in rows_of(tables):
         if key not in found:
             yield not_checked(run, f"needs {SERIES.format(_FEWEST)}", RECORD_SERIES)
             continue
-        series = found[key]
-        cut = warm_up_samples(series.rates)
-        steady, whole = float(series.rates[cut:].mean()), float(series.rates.mean())
-        moved = whole / steady - 1
+        series, cut = found[key], cuts[key]
         if not cut:
             evidence = f"{series.rates.size} intervals show no warm-up ({series.counter})."
             yield Finding(run, "ok", evidence, "", 0.0, limits["ratio"])
             continue
-        severity: Severity = "warning" if abs(moved) > limits["ratio"] else "ok"
         until = series.elapsed_s[cut - 1]
         evidence = f"Until {until:.3g} s, {series.rates[:cut].mean():.4g} {series.counter} were counted, then "
-        evidence += f"{steady:.4g}: the mean of all {series.rates.size} intervals is off by {moved * 100:+.2g} %."
+        evidence += f"{series.rates[cut:].mean():.4g}: the mean of all {series.rates.size} intervals is off by "
+        evidence += f"{moved[key] * 100:+.2g} %."
+        of_level, repeats = levels.get(key, (moved[key], 1))
+        if repeats > 1:
+            evidence += f" That of the {repeats:.0f} runs of this level is off by {of_level * 100:+.2g} %."
+        severity: Severity = "warning" if abs(of_level) > limits["ratio"] else "ok"
         advice = f"Discard the first {until:.3g} s: send the load for that long before the measurement."
-        yield Finding(run, severity, evidence, advice, abs(moved), limits["ratio"])
+        yield Finding(run, severity, evidence, advice, abs(of_level), limits["ratio"])
+
+
+def _levels(tables: Tables, moved: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Return by how much the mean of each run's level is moved, and of how many runs that is the mean."""
+    runs = runs_by_level(tables)
+    own = key_of(runs).map(moved)
+    levels = own.groupby([runs[name] for name in ("variant", "axis", "level")], dropna=False)
+    return dict(zip(key_of(runs), zip(levels.transform("mean"), levels.transform("count"), strict=True), strict=True))
 
 
 RULE = Rule(
     "warm-up-in-mean",
     "Is the warm-up left out of the mean?",
     judge_warm_up,
-    {"ok": "it moves the mean by at most 5 %", "warning": "it moves the mean by more"},
+    {"ok": "it moves the mean of a level by at most 5 %", "warning": "it moves the mean by more"},
     limits={"ratio": Limit(0.05, "half of a tenth, the least difference that is usually worth a decision")},
     family="Statistics",
 )

@@ -2,18 +2,19 @@
 
 What it means
 -------------
-The 95 % interval of the mean throughput of a level is wider than ±10 %. A smaller difference may be chance.
+The 95 % interval of the mean throughput of a level is wider than ±10 %. A smaller difference may be chance, and a
+difference between two levels has an interval of its own: `loadcurve compare` prints it.
 
 Why it happens
 --------------
 The half width is $t_{n-1} s / n^{1/2}$, with $s$ the standard deviation of $n$ repeats.  Three repeats have $t$ =
-4.3, so a scatter of 4 % already gives ±10 %.  Servers that are limited by a processor scatter by 5 to 8 % between
-runs on a shared machine, those limited by a delay or a link by less than 0.5 %.
+4.3, so a scatter of 4 % already gives ±10 %.  On the virtual machine of the handbook, runs of a server limited by its
+processor scattered by up to 20 %, those of one limited by a delay by up to 4.3 %: measure yours.
 
 How to fix it
 -------------
-Repeat each level as often as the finding says.  More repeats help more than longer runs, because most of the scatter
-is from start to start.  Then look for the cause: neighbours (`sar -u ALL`, column `%steal`), processors that are not
+Repeat each level as often as the finding says.  If the scatter is from start to start, longer runs do not reduce it.
+Then look for the cause: neighbours (`sar -u ALL`, column `%steal`), processors that are not
 pinned (`taskset`), a clock that changes (`cpupower frequency-info`).
 
 When to ignore it
