@@ -10,8 +10,9 @@ steady state.  The rule takes the growth per second in the second half of the lo
 Why it happens
 --------------
 Connections are not kept alive: `ab` without `-k`, `Connection: close`, a proxy without keep-alive to its servers, or a
-server that closes after some requests (nginx: `keepalive_requests`, 1000 by default).  Then each request, or each
-thousand, costs a handshake and a socket in TIME_WAIT, which holds a local port if the client closes first.
+server that closes after some requests (nginx: `keepalive_requests`, 1000 by default, 100 before 1.19.10).  Then each
+request, or each thousand, costs a handshake and a socket in TIME_WAIT, which holds a local port if the client closes
+first.
 
 How to fix it
 -------------
