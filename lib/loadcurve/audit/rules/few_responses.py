@@ -2,9 +2,10 @@
 
 What it means
 -------------
-Of $n$ independent responses, the largest is below the quantile $q$ with probability $q^n$. While $q^n$ > 2.5 %, the
-95 % interval of the quantile has no upper end among the measured times: the printed number is one of the slowest
-responses, and the true percentile may be much higher (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, section 5.2).
+Of $n$ independent responses, the largest is below the quantile $q$ with probability $q^n$. While $q^n$ > 2.5 %, the 95
+% interval of the quantile has no upper end among the measured times: the printed number is one of the slowest
+responses, and the true percentile may be much higher (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, section
+5.2).
 
 Why it happens
 --------------

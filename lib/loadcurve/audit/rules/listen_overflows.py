@@ -4,11 +4,10 @@ What it means
 -------------
 If a SYN was dropped, the client repeats it after 1 s; the next ones follow after 2 s and 4 s, or since Linux 6.5 after
 1 s each at first (`tcp_syn_linear_timeouts`). The maximum response time shows this step only if the tool times the
-handshake, as ab does; wrk does not. If the last segment of
-the handshake was dropped, the client believes that it is connected, and repeats its request after 0.2 s and more.
-`ListenOverflows` counts full queues, `ListenDrops` counts all drops at listening sockets, the overflows among them
-(Linux, `net/ipv4/tcp_ipv4.c`). The counters see every drop; `ss`, which the rule `full-accept-queue` uses, sees a queue
-only at the instant of a snapshot.
+handshake, as ab does; wrk does not. If the last segment of the handshake was dropped, the client believes that it is
+connected, and repeats its request after 0.2 s and more. `ListenOverflows` counts full queues, `ListenDrops` counts all
+drops at listening sockets, the overflows among them (Linux, `net/ipv4/tcp_ipv4.c`). The counters see every drop; `ss`,
+which the rule `full-accept-queue` uses, sees a queue only at the instant of a snapshot.
 
 Why it happens
 --------------
@@ -63,8 +62,8 @@ RULE = threshold_rule(
     "listen-overflows",
     "Did the listening sockets keep every connection?",
     measure_overflows,
-    evidence="The listening sockets of {host} dropped packets {observed:.0f} times, {overflows:.0f} times because a queue "
-    "was full; one connection can count several times.",
+    evidence="The listening sockets of {host} dropped packets {observed:.0f} times, {overflows:.0f} times because a "
+    "queue was full; one connection can count several times.",
     advice="Raise `listen … backlog=` and net.core.somaxconn together, or accept with more workers (reuseport), and "
     "repeat: each dropped SYN waited 1 s or more, each dropped ACK 0.2 s or more.",
     limits={"warning": Limit(0.0, "a dropped SYN delays its request by 1 s or more, a dropped ACK by 0.2 s or more")},

@@ -9,12 +9,12 @@ of single runs can cause it too, and so can data that fit into the caches of all
 
 Why it happens
 --------------
-The baseline is a lower bound; it was measured before tuning, or with fewer connections; the generator limited it;
-its processors were idle part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 =
-65.9 (10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, an upper bound, because
-“30+” is a lower one, from before tuning. The rule compares runs of one variant at the same number of connections; if one unit
-never had so many, with the highest throughput that it reached. Another variant is the baseline only at the same
-number of connections.
+The baseline is a lower bound; it was measured before tuning, or with fewer connections; the generator limited it; its
+processors were idle part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9
+(10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, an upper bound, because “30+” is
+a lower one, from before tuning. The rule compares runs of one variant at the same number of connections; if one unit
+never had so many, with the highest throughput that it reached. Another variant is the baseline only at the same number
+of connections.
 
 How to fix it
 -------------

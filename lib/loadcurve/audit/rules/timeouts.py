@@ -4,9 +4,9 @@ What it means
 -------------
 wrk counts a late response as a request and as a timeout, and leaves its time out of the mean, the maximum and every
 percentile (wrk 4.1.0, `src/wrk.c`, `response_complete`). It does not count a request that is still waiting when the run
-ends: compare X · R with the connections (`effective-concurrency`). If more than 1 % are late, the printed 99 % line is certainly
-too low: the true 99th percentile is at least the timeout. The rule compares the share of late responses with the
-highest percentile that the tool printed.
+ends: compare X · R with the connections (`effective-concurrency`). If more than 1 % are late, the printed 99 % line is
+certainly too low: the true 99th percentile is at least the timeout. The rule compares the share of late responses with
+the highest percentile that the tool printed.
 
 Why it happens
 --------------
@@ -22,8 +22,8 @@ timeout is that of the real client, report the share of timeouts beside the perc
 
 When to ignore it
 -----------------
-When the highest percentile that you report lies below the share of responses in time: with 0.05 % of timeouts, the
-99th percentile is hardly affected.
+When the highest percentile that you report lies below the share of responses in time: with 0.05 % of timeouts, the 99th
+percentile is hardly affected.
 """
 
 from collections.abc import Iterator, Mapping
