@@ -77,7 +77,7 @@ def test_both_sides_of_the_warm_up(lower, severity):
 
 @pytest.mark.parametrize(("cold", "severity"), [(1, "ok"), (3, "ok"), (4, "warning"), (5, "warning")])
 def test_a_warm_up_is_that_of_a_level(cold, severity):
-    """A cold start moves the mean of a run by 8 %: that of five runs by 4.8 % if three begin so, by 6.4 % if four do."""
+    """A cold start moves the mean of a run by 8 %: that of five by 4.8 % if three begin so, by 6.4 % if four do."""
     shapes = [WARM_UP["cold"] if i < cold else np.ones_like for i in range(5)]
     series = [series_with(lambda t, shape=shape: shape(t * 1.0), seed=i) for i, shape in enumerate(shapes)]
     found = audited("warm-up-in-mean", *series, connections=64)
