@@ -370,6 +370,18 @@ def test_a_wrong_file_is_listed_with_its_fault(checkout):
     assert row["state"] == "wrong" and "study.yml:2" in row["question"]
 
 
+def test_wrong_answers_are_listed_with_their_fault(checkout):
+    folder = checkout / "data/studies/searched"
+    folder.mkdir()
+    text = text_for_url("searched", "http://127.0.0.1:1/", parse_objective("p99=50ms"), {"oha"}.__contains__, 10, 120)
+    (folder / "study.yml").write_text(text)
+    assert list_studies().set_index("study").loc["searched", "state"] == "not run"
+    for wrong in ("[", '[{"of": ""}]'):
+        (folder / "answers.json").write_text(wrong)
+        row = list_studies().set_index("study").loc["searched"]
+        assert row["state"] == "wrong" and "answers.json" in row["question"]
+
+
 @pytest.mark.parametrize(
     ("objective", "installed", "tool", "factor", "goal"),
     [

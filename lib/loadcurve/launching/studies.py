@@ -216,7 +216,11 @@ def _row(folder: Path, *, design: bool) -> dict[str, object]:
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     last = max((pd.Timestamp(c.ended_at) for run in finished for c in run.commands if c.ended_at), default=pd.NaT)
     state = "finished" if len(finished) >= planned else "part" if finished else "not run"
-    adaptive = study.search or study.stop
-    if adaptive and len(read_answers(folder)) == len(study.variants) * sum(1 for _ in level_sets(study)):
+    try:
+        answers = read_answers(folder) if study.search or study.stop else []
+    except LoadcurveError as error:
+        return row | {"state": "wrong", "question": str(error)}
+    arms = len(study.variants) * sum(1 for _ in level_sets(study))
+    if answers and sum(one.ended and one.value is not None for one in answers) == arms:
         state = "answered"  # by as many runs as it took, mostly fewer than the most planned
     return row | {"finished": len(finished), "bytes": size, "last": last, "state": state}

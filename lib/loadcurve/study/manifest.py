@@ -59,7 +59,9 @@ def list_run(study_folder: Path, run_id: str, seal: str = "", *, replaces: Mappi
     if runs.get(run_id) == seal and replaces is None:
         return
     values: dict[str, Any] = {"runs": dict(sorted({**runs, run_id: seal}.items()))}
-    if replaced := [*replaced, *([{"run_id": run_id, **replaces}] if replaces else [])]:
+    if replaces is not None and (run_id, replaces["seal"]) not in {(one["run_id"], one["seal"]) for one in replaced}:
+        replaced = [*replaced, {"run_id": run_id, **replaces}]
+    if replaced:
         values["replaced"] = replaced
     write_text(study_folder / NAME, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
 

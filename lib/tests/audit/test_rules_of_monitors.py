@@ -121,5 +121,9 @@ def test_retransmissions_are_those_of_the_worst_host_that_sends_much():
     rows = [{"host": host} | tcp(0.0)["tcp"][0] for host in ("C1", "LB", "S1")]
     login = {"host": "S3", "segments_sent_pps": 2.0, "retransmits_pps": 1.0}
     assert audited("retransmissions", {"tcp": [*rows, login]})["severity"] == "ok"
-    found = audited("retransmissions", {"tcp": [*rows, login, {"host": "S2"} | tcp(15.0)["tcp"][0]]})
+    for number in (0, 8, 12):  # more servers send less each than a tenth of all
+        others = [{"host": f"S{i}"} | tcp(0.0)["tcp"][0] for i in range(10, 10 + number)]
+        assert audited("retransmissions", {"tcp": [*rows, login, *others]})["severity"] == "ok"
+        found = audited("retransmissions", {"tcp": [*rows, login, *others, {"host": "S2"} | tcp(15.0)["tcp"][0]]})
+        assert found["severity"] == "warning"
     assert found["severity"] == "warning" and "0.150 % of the segments of S2 were sent again" in found["evidence"]

@@ -7,8 +7,9 @@ import pytest
 
 from loadcurve.errors import LabError
 from loadcurve.lab.run import run_point
-from loadcurve.lab.run.resume import check_folder, keep_finished, lock_folder, set_aside
+from loadcurve.lab.run.resume import check_folder, folder_for, lock_folder, put_in_place
 from loadcurve.study import Command, Run, Study
+from loadcurve.study.archive import pack
 from loadcurve.study.manifest import gaps_of, list_run, read_manifest
 from loadcurve.study.records import read_run, run_folders, write_run
 
@@ -45,25 +46,27 @@ def test_what_a_launch_lacks_is_not_taken_for_another_launch(tmp_path):
 
 
 def recorded(folder, status, reason=""):
-    folder.mkdir()
+    folder.mkdir(parents=True)
     write_run(replace(RUN, run_id=folder.name, status=status, reason=reason), folder)
     (folder / "local.wrk.txt").write_text(status)
     list_run(folder.parent, folder.name, read_run(folder).seal)
 
 
-@pytest.mark.parametrize("later", ["", "running", "failed", "finished", "finished, and the other half removed"])
+@pytest.mark.parametrize("later", ["", "running", "failed", "half", "finished", "finished; earlier half removed"])
 def test_of_a_run_that_is_measured_again_the_last_finished_measurement_is_kept(tmp_path, later):
-    """Wherever the launcher is killed, the next launch finds it."""
+    """Wherever the launcher is killed, readers find it, and the next launch too."""
     recorded(tmp_path / "r1", "finished", "first")
     first = read_run(tmp_path / "r1")
-    set_aside(tmp_path, "r1")
-    assert read_manifest(tmp_path) == {"r1": ""} and run_folders(tmp_path) == []
+    place = folder_for(tmp_path, "r1")
+    assert place != tmp_path / "r1" and run_folders(tmp_path) == [tmp_path / "r1"]
     if later:
-        recorded(tmp_path / "r1", later.partition(",")[0])
-    if "half" in later:
-        (tmp_path / ".earlier" / "r1" / "run.json").unlink()
+        recorded(place, "running" if later == "half" else later.partition(";")[0])
+    if later == "half":
+        (place / "run.json").write_text("{")
+    if "removed" in later:
+        (tmp_path / "r1" / "run.json").unlink()
     for _ in range(2):
-        keep_finished(tmp_path)
+        put_in_place(tmp_path)
         kept = read_run(tmp_path / "r1")
         assert (kept.seal == first.seal) == (not later.startswith("finished")) and kept.status == "finished"
         assert read_manifest(tmp_path) == {"r1": kept.seal} and list(gaps_of(tmp_path, {"r1": kept.seal})) == []
@@ -72,10 +75,28 @@ def test_of_a_run_that_is_measured_again_the_last_finished_measurement_is_kept(t
         assert [one["seal"] for one in replaced] == [first.seal] * (later == "finished")
 
 
+def test_a_run_that_was_packed_meanwhile_is_replaced_all_the_same(tmp_path):
+    recorded(tmp_path / "r1", "finished", "first")
+    recorded(folder_for(tmp_path, "r1"), "finished", "second")
+    (tmp_path / "study.yml").touch()
+    pack(tmp_path, ["r1"])
+    put_in_place(tmp_path)
+    assert read_run(tmp_path / "r1").reason == "second" and not (tmp_path / "runs.tar.xz").exists()
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
+    recorded(tmp_path / "s" / "r1", "finished", "first")
+    (tmp_path / "s" / "r1").rename(tmp_path / "elsewhere")
+    (tmp_path / "s" / "r1").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "s" / ".again").mkdir()
+    recorded(tmp_path / "s" / ".again" / "r1", "finished", "second")
+    put_in_place(tmp_path / "s")
+    assert read_run(tmp_path / "s" / "r1").reason == "second" and read_run(tmp_path / "elsewhere").reason == "first"
+
+
 def test_an_unfinished_run_is_measured_again_in_its_place(tmp_path):
     recorded(tmp_path / "r1", "failed", "no server")
-    set_aside(tmp_path, "r1")
-    assert read_run(tmp_path / "r1").status == "failed"
+    assert folder_for(tmp_path, "r1") == tmp_path / "r1"
     (replaced,) = json.loads((tmp_path / "runs.json").read_text("utf-8"))["replaced"]
     assert replaced["why"] == "failed no server"
 

@@ -16,6 +16,7 @@ from launched_runs import DELAYS, check_whole, launched, left_behind, read_folde
 
 from loadcurve.lab.run import launch as launching
 from loadcurve.lab.run import resume
+from loadcurve.lab.schedule.feedback import read_answers
 from loadcurve.launching import launch
 from loadcurve.study.records import read_run, run_folders
 
@@ -130,7 +131,7 @@ def interrupt_after(folder, finished):
     def wait():
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
-            runs = [read_run(run) for run in run_folders(folder)]
+            runs = [read_run(run) for place in (folder, folder / ".again") for run in run_folders(place)]
             if sum(run.status == "finished" for run in runs) >= finished and any(r.status == "running" for r in runs):
                 time.sleep(0.3)
                 os.kill(os.getpid(), signal.SIGINT)
@@ -167,9 +168,11 @@ def interrupted_and_resumed(study, folder, finished):
     assert left_behind(folder) == [] and said == []
     states = [read_run(run).status for run in run_folders(folder)]
     assert sorted(states) == ["finished"] * finished + ["interrupted"]
+    assert not any(answer.ended for answer in read_answers(folder)), "what is known so far"
     kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder) if read_run(p).status == "finished"}
     launch(study, folder, log=answers(said))
     assert all((path / "run.json").read_bytes() == was for path, was in kept.items()), "finished, so not repeated"
+    assert all(answer.ended for answer in read_answers(folder))
     made = read_folder(folder)
     check_whole(made)
     return said, made

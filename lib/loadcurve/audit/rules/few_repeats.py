@@ -14,8 +14,8 @@ How to fix it
 -------------
 Set `repeats: 3` or more in `study.yml`, or run the whole sweep again in another order.  A new order keeps a drift of
 the machine from looking like the effect of a level.  To compare single levels, fewer levels with more repeats are worth
-more than many single runs; a fitted curve needs at least six levels too.  If two runs have all numbers in common to the
-last digit, one file is a copy of the other: leave it out.
+more than many single runs; a fitted curve also needs at least six levels.  If two runs have all numbers in common to
+the last digit, one file is a copy of the other: leave it out.
 
 When to ignore it
 -----------------

@@ -31,7 +31,7 @@ from loadcurve.audit.run_tables import Tables
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.utilisation import host_of, worst
 
-# Of the segments of a run: the few of a host beside the load, such as those of a login, say nothing about its path.
+# Of the segments that a host sends on average: the few beside a load, such as those of a login, say nothing about it.
 _PART = 0.1
 
 
@@ -42,8 +42,8 @@ def measure_retransmissions(tables: Tables) -> pd.DataFrame:
     means = hosts[["retransmits_pps", "segments_sent_pps"]].mean().reset_index()
     sent = means["segments_sent_pps"].where(means["segments_sent_pps"] > 0)
     means["observed"] = (means["retransmits_pps"] / sent).fillna(0.0)
-    means["of_host"] = (" of " + means["host"]).where(means["host"] != "", "")
-    return worst(means[~(sent / sent.groupby(means["key"]).transform("sum") < _PART)])
+    means["of_host"] = (" of " + means["host"]).where(~means["host"].isin(["", "local"]), "")
+    return worst(means[~(sent < _PART * sent.groupby(means["key"]).transform("mean"))])
 
 
 RULE = threshold_rule(

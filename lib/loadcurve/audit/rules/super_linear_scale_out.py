@@ -3,7 +3,7 @@ r"""The rate of one unit is too small to compare with: n units serve more than n
 What it means
 -------------
 The efficiency of $n$ equal units (sockets, machines) is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity
-Planning”, 2007, chapter 4). Perfect copies have $E_n = 1$; what they share mostly makes it smaller. Above 1 the
+Planning”, 2007, chapter 4). Perfect copies have $E_n = 1$; sharing anything usually makes it smaller. Above 1 the
 baseline $X_1$ is probably too small: one unit was not measured at its best, or under the same conditions. The scatter
 of single runs can cause it too, and so can data that fit into the caches of all units but not of one.
 
@@ -11,8 +11,8 @@ Why it happens
 --------------
 The baseline is a lower bound; it was measured before tuning, or with fewer connections; the generator limited it; its
 processors were idle part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9
-(10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, an upper bound, because “30+” is
-a lower one, from before tuning. The rule compares runs of one variant at the same number of connections; if one unit
+(10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$ at most, because “30+” is a
+lower bound, from before tuning. The rule compares runs of one variant at the same number of connections; if one unit
 never had so many, with the highest throughput that it reached. Another variant is the baseline only at the same number
 of connections.
 

@@ -4,7 +4,7 @@ What it means
 -------------
 The throughput of the first seconds differs from that of the rest, and it moves the mean of a level, of all its runs
 together, by more than 5 %.  If only one of several runs begins differently, that is scatter, which `wide-interval`
-judges: of a hundred steady runs, one looks like that by chance.
+judges: of a hundred steady runs, one or two seem to have a warm-up by chance.
 
 Why it happens
 --------------
@@ -14,7 +14,7 @@ of ten.
 
 How to fix it
 -------------
-Send the same load before the measurement and discard it (`load: {warm_up_s: 10}` in `study.yml`, `h2load
+Send the same load before the measurement and discard it (`warm_up_s: 10` in `study.yml`, `h2load
 --warm-up-time`, or a first `wrk -d 10s` whose output is thrown away), or measure so long that the warm-up does not
 matter.  Look at the series first: `sar -n TCP 1` on the server.
 
@@ -28,10 +28,12 @@ The first second is never examined: a sample may cover it only partly.
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
 from loadcurve.audit.rules._levels import runs_by_level
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
-from loadcurve.audit.samples import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
 
 _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
 
@@ -41,7 +43,7 @@ def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     found = long_enough(throughput_series(tables), _FEWEST)
     cuts = {key: warm_up_samples(series.rates) for key, series in found.items()}
     moved = {key: float(series.rates.mean() / series.rates[cuts[key] :].mean() - 1) for key, series in found.items()}
-    levels = _levels(tables, moved)
+    levels = _levels(tables, found, cuts)
     for run, key in rows_of(tables):
         if key not in found:
             yield not_checked(run, f"needs {SERIES.format(_FEWEST)}", RECORD_SERIES)
@@ -58,17 +60,27 @@ def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         of_level, repeats = levels.get(key, (moved[key], 1))
         if repeats > 1:
             evidence += f" That of the {repeats:.0f} runs of this level is off by {of_level * 100:+.2g} %."
-        severity: Severity = "warning" if abs(of_level) > limits["ratio"] else "ok"
+        severity: Severity = "warning" if min(abs(of_level), abs(moved[key])) > limits["ratio"] else "ok"
         advice = f"Discard the first {until:.3g} s: send the load for that long before the measurement."
-        yield Finding(run, severity, evidence, advice, abs(of_level), limits["ratio"])
+        yield Finding(run, severity, evidence, advice, min(abs(of_level), abs(moved[key])), limits["ratio"])
 
 
-def _levels(tables: Tables, moved: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """Return by how much the mean of each run's level is moved, and of how many runs that is the mean."""
+def _levels(tables: Tables, found: Mapping[str, Series], cuts: Mapping[str, int]) -> dict[str, tuple[float, int]]:
+    """Return by how much the mean of each run's level is moved, and of how many runs that is the mean.
+
+    Every run of a level is cut at the median of the cuts found: noise hides the warm-up of some, which have it too.
+    """
     runs = runs_by_level(tables)
-    own = key_of(runs).map(moved)
-    levels = own.groupby([runs[name] for name in ("variant", "axis", "level")], dropna=False)
-    return dict(zip(key_of(runs), zip(levels.transform("mean"), levels.transform("count"), strict=True), strict=True))
+    runs = runs[~runs["unclear"]]
+    levels: dict[str, tuple[float, int]] = {}
+    for _, keys in key_of(runs).groupby([runs[name] for name in ("variant", "axis", "level")], dropna=False):
+        own = [key for key in keys.unique() if key in found]
+        if begun := [found[key].elapsed_s[cuts[key] - 1] for key in own if cuts[key]]:
+            until = float(np.median(begun))
+            rest = {key: found[key].rates[found[key].elapsed_s > until] for key in own}
+            moved = [found[key].rates.mean() / rates.mean() - 1 for key, rates in rest.items() if rates.any()]
+            levels |= dict.fromkeys(own, (float(np.mean(moved)), len(moved))) if moved else {}
+    return levels
 
 
 RULE = Rule(

@@ -2,8 +2,8 @@
 
 What it means
 -------------
-The 95 % interval of the mean throughput of a level is wider than ±10 %. A smaller difference may be chance, and a
-difference between two levels has an interval of its own: `loadcurve compare` prints it.
+The 95 % interval of the mean throughput of a level is wider than ±10 %. A smaller difference may be chance. A
+difference has an interval of its own: `loadcurve compare` prints that of two measurements.
 
 Why it happens
 --------------

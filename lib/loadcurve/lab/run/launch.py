@@ -24,12 +24,13 @@ from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacle
 from loadcurve.lab.run.quiet import disturbance, wait_until_quiet
 from loadcurve.lab.run.record import translate_disk_full
 from loadcurve.lab.run.resume import (
+    as_written,
     check_folder,
     check_same_machine,
+    folder_for,
     is_finished,
-    keep_finished,
     lock_folder,
-    set_aside,
+    put_in_place,
 )
 from loadcurve.lab.run.run_point import LaunchContext, run_point
 from loadcurve.lab.schedule.feedback import Feedback
@@ -147,7 +148,8 @@ def launch(
     check_folder(study, folder)
     here = facts.facts()
     with deferred(), lock_folder(folder), log_in(topologies) as logins, _remote_executors(logins, folder) as executors:
-        keep_finished(folder)  # of a launch that was killed
+        with translate_disk_full():
+            put_in_place(folder)  # what a launch that was killed had measured again
         check_same_machine(folder, here, {url: executor.facts() for url, executor in executors.items()})
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
@@ -199,12 +201,12 @@ def _run_all(
         pause(study.rest_s if made else 0.0)
         for left in reversed(range(tries)):
             with translate_disk_full():
-                set_aside(folder, point.run_id)
+                place = folder_for(folder, point.run_id)
             try:
-                run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
+                run = run_point(study, settings_of_point(study, dict(point.settings)), point, place, context)
             finally:
                 with translate_disk_full():
-                    keep_finished(folder)
+                    put_in_place(folder)
             with translate_disk_full():
                 list_run(folder, point.run_id, read_run(own).seal)
             made += 1
@@ -214,7 +216,7 @@ def _run_all(
         progress.end(run, own)
         failed.pop(run.run_id, None)
         if run.status != "finished":
-            kept = "; the earlier measurement is kept" if read_run(own).status == "finished" else ""
+            kept = "; the earlier measurement is kept, --again repeats it" if place != own else ""
             failed[run.run_id] = f"{run.run_id} ({run.reason}{kept})"
     return list(failed.values()), made
 
@@ -321,7 +323,7 @@ def measure_here(
 def _holds(folder: Path, study: Study) -> bool:
     """Whether a folder holds this study, with every run as it was recorded."""
     try:
-        return read_study(folder) == study and all(map(_is_as_recorded, run_folders(folder)))
+        return as_written(read_study(folder)) == as_written(study) and all(map(_is_as_recorded, run_folders(folder)))
     except LoadcurveError:
         return False
 

@@ -10,12 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadcurve.errors import LabError, printable
+from loadcurve.errors import LabError, LoadcurveError, printable
 from loadcurve.files.paths import shown
 from loadcurve.lab.hosts.process import now
 from loadcurve.lab.run.quiet import disturbance
 from loadcurve.lab.schedule.points import Point
 from loadcurve.study import Run, Study, differences, in_one_word
+from loadcurve.study.archive import unpack
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import read_run, read_study, run_folders, write_study
 
@@ -39,37 +40,47 @@ def is_finished(point: Point, folder: Path) -> bool:
     return True
 
 
-_EARLIER = ".earlier"
-"""Folder of finished runs while they are measured again: no reader looks into it."""
+_AGAIN = ".again"
+"""Folder of a run that replaces a finished one, until it is finished itself: no reader looks into it."""
 
 
-def set_aside(folder: Path, run_id: str) -> None:
-    """Make place for a run that is measured again: what finished is kept aside, and anything else noted as replaced."""
-    if not (folder / run_id / "run.json").is_file():
-        return
-    if (run := read_run(folder / run_id)).status != "finished":
+def folder_for(folder: Path, run_id: str) -> Path:
+    """Return where a run is measured: beside a finished one that it replaces, else in its own folder."""
+    own = folder / run_id
+    if not (own / "run.json").is_file():
+        return own
+    if (run := read_run(own)).status != "finished":
         list_run(folder, run_id, replaces=_why_again(run))
-        return
-    list_run(folder, run_id)
-    (folder / _EARLIER).mkdir(exist_ok=True)
-    (folder / run_id).rename(folder / _EARLIER / run_id)
+        return own
+    (folder / _AGAIN).mkdir(exist_ok=True)
+    return folder / _AGAIN / run_id
 
 
-def keep_finished(folder: Path) -> None:
-    """Keep the later measurement of each run that was set aside, if it is finished, and else the earlier one."""
-    for earlier in sorted((folder / _EARLIER).glob("*")):
-        own = folder / earlier.name
-        if (own / "run.json").is_file() and (run := read_run(own)).status == "finished":
-            if (record := earlier / "run.json").is_file():  # else this was killed here, after it was listed
-                list_run(folder, own.name, run.seal, replaces=_why_again(read_run(earlier)))
-                record.unlink()
-            shutil.rmtree(earlier)
-        else:
-            shutil.rmtree(own, ignore_errors=True)
-            earlier.rename(own)
-            list_run(folder, own.name, read_run(own).seal)
-    with contextlib.suppress(FileNotFoundError):
-        (folder / _EARLIER).rmdir()
+def put_in_place(folder: Path) -> None:
+    """Put a run that was measured beside a finished one into its place if it has finished, else remove it."""
+    for later in sorted(path.parent for path in (folder / _AGAIN).glob("*/run.json")):
+        if (run := _finished(later)) is None:
+            continue
+        unpack(folder)
+        os.sync()  # before the earlier one goes
+        own = folder / later.name
+        if (own / "run.json").is_file():  # else this was killed here
+            list_run(folder, own.name, replaces=_why_again(read_run(own)))
+        if own.is_symlink():
+            own.unlink()
+        elif own.exists():
+            shutil.rmtree(own)
+        later.rename(own)
+        list_run(folder, own.name, run.seal)
+    shutil.rmtree(folder / _AGAIN, ignore_errors=True)
+
+
+def _finished(folder: Path) -> Run | None:
+    try:
+        run = read_run(folder)
+    except (LoadcurveError, OSError):  # a machine that lost its power may leave half a record
+        return None
+    return run if run.status == "finished" else None
 
 
 def _why_again(run: Run) -> dict[str, str]:
@@ -84,7 +95,7 @@ def check_folder(study: Study, folder: Path) -> None:
         raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
     if not (folder / "study.yml").exists():
         write_study(study, folder)
-    held, wanted = _as_written(read_study(folder)), _as_written(study)
+    held, wanted = as_written(read_study(folder)), as_written(study)
     if changed := [name for name in wanted if held[name] != wanted[name]]:
         raise LabError(
             f"{shown(folder)} holds this study with other {', '.join(changed)}: "
@@ -92,8 +103,8 @@ def check_folder(study: Study, folder: Path) -> None:
         )
 
 
-def _as_written(study: Study) -> dict[str, Any]:
-    """The settings of its runs as the study's file represents them, with lists for tuples."""
+def as_written(study: Study) -> dict[str, Any]:
+    """Return the settings of its runs as the study's file represents them, with lists for tuples."""
     written: dict[str, Any] = json.loads(json.dumps(asdict(study)))
     del written["question"], written["audit"], written["fault_on_purpose"]  # are about the runs, and change none
     return written

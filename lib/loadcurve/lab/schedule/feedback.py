@@ -12,9 +12,12 @@ from typing import Literal
 
 import pandas as pd
 
+from loadcurve.errors import ParseError
 from loadcurve.files.atomic import replacing
+from loadcurve.files.paths import shown
 from loadcurve.lab.schedule.search import Result
 from loadcurve.study import Run
+from loadcurve.study.records import read_json
 from loadcurve.units import unit_of_column
 
 
@@ -114,6 +117,7 @@ class Answer:
     runs: int  # Number of runs
     load_s: float  # Total duration of their load, in s
     warnings: tuple[str, ...]  # Reasons to trust the answer less
+    ended: bool = True  # Whether the search or the repetition is over; else this is what is known so far
 
 
 def answer_of(of: str, kind: Kind, factor: str, quantity: str, result: Result) -> Answer:
@@ -172,8 +176,11 @@ def quantity(value: float | None, name: str) -> str:
 def read_answers(folder: Path) -> list[Answer]:
     """Return the answers in a study's folder, none where there is no file."""
     file = folder / FILE
-    values = json.loads(file.read_text("utf-8")) if file.is_file() else []
-    return [Answer(**{**value, "warnings": tuple(value["warnings"])}) for value in values]
+    values = read_json(file)[1] if file.is_file() else []
+    try:
+        return [Answer(**{**value, "warnings": tuple(value["warnings"])}) for value in values]
+    except (TypeError, KeyError) as error:
+        raise ParseError(0, "answers of a search or a stop", str(error), shown(file)) from None
 
 
 def write_answers(answers: list[Answer], folder: Path) -> None:

@@ -116,7 +116,7 @@ def _searched(
             assert isinstance(known, Result)
             found = _with_background(known, background)
             answer = answer_of(arm(study, variant, levels), search.kind, search.factor, searched, found)
-            write_answers([*answers, answer], folder)
+            write_answers([*answers, replace(answer, ended=isinstance(following, Result))], folder)
         answers.append(answer)
         _report_last(answers, folder, feedback)
 
