@@ -86,6 +86,14 @@ def test_a_warm_up_is_that_of_a_level(cold, severity):
     assert audited("warm-up-in-mean", series[0]).iloc[0]["severity"] == "warning", "a single run has no scatter"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_server_that_ends_is_no_warm_up():
+    """Nothing comes any more, or nothing came at all."""
+    for series in (np.where(np.arange(60) < 10, 1.0, 0.0), np.zeros(60)):
+        for connections in (None, 64):
+            assert audited("warm-up-in-mean", series, series, connections=connections)["severity"].ne("warning").all()
+
+
 @pytest.mark.parametrize(("share", "severity"), [(0.09, "ok"), (0.12, "warning")])
 @pytest.mark.parametrize(
     ("rule", "shape"),

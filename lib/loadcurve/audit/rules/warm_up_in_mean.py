@@ -34,6 +34,7 @@ from loadcurve.audit.rule import Finding, Limit, Rule, Severity, not_checked
 from loadcurve.audit.rules._levels import runs_by_level
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.audit.samples import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
+from loadcurve.stats.arrays import Array
 
 _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
 
@@ -42,7 +43,8 @@ def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     """Yield one finding for each run: by how much the warm-up moves the mean throughput of its level."""
     found = long_enough(throughput_series(tables), _FEWEST)
     cuts = {key: warm_up_samples(series.rates) for key, series in found.items()}
-    moved = {key: float(series.rates.mean() / series.rates[cuts[key] :].mean() - 1) for key, series in found.items()}
+    cuts = {key: cut if found[key].rates[cut:].any() else 0 for key, cut in cuts.items()}  # an end is no warm-up
+    moved = {key: _moved(found[key].rates, found[key].rates[cut:]) for key, cut in cuts.items()}
     levels = _levels(tables, found, cuts)
     for run, key in rows_of(tables):
         if key not in found:
@@ -78,9 +80,14 @@ def _levels(tables: Tables, found: Mapping[str, Series], cuts: Mapping[str, int]
         if begun := [found[key].elapsed_s[cuts[key] - 1] for key in own if cuts[key]]:
             until = float(np.median(begun))
             rest = {key: found[key].rates[found[key].elapsed_s > until] for key in own}
-            moved = [found[key].rates.mean() / rates.mean() - 1 for key, rates in rest.items() if rates.any()]
-            levels |= dict.fromkeys(own, (float(np.mean(moved)), len(moved))) if moved else {}
+            moved = [_moved(found[key].rates, rates) for key, rates in rest.items() if rates.size]
+            levels |= dict.fromkeys(own, (float(np.mean(moved)), len(moved)))
     return levels
+
+
+def _moved(rates: Array, rest: Array) -> float:
+    """Return by how much the mean of all rates is off that of the rest; 0 where nothing came."""
+    return float(rates.mean() / rest.mean() - 1) if rest.any() else 0.0
 
 
 RULE = Rule(
