@@ -115,6 +115,7 @@ def dask_setup(_: object) -> None:
     """
     signal.signal(signal.SIGINT, lambda *_: None)  # unlike SIG_IGN, not inherited by kernels
     logging.getLogger().addHandler(logging.NullHandler())
+    logging.getLogger("tornado").setLevel(logging.CRITICAL)  # callbacks of kernels that an interrupt ended
 
 
 def in_order_on(
