@@ -14,6 +14,7 @@ from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.files import paths
 from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.schedule.feedback import Answer, write_answers
 from loadcurve.lab.study_file import read_checked
 from loadcurve.lab.tools.generators import GENERATORS
 from loadcurve.launching.studies import list_studies, parse_levels, study_text, text_for_url
@@ -370,7 +371,7 @@ def test_a_wrong_file_is_listed_with_its_fault(checkout):
     assert row["state"] == "wrong" and "study.yml:2" in row["question"]
 
 
-def test_wrong_answers_are_listed_with_their_fault(checkout):
+def test_a_search_is_answered_when_it_is_over_and_wrong_answers_are_listed_with_their_fault(checkout):
     folder = checkout / "data/studies/searched"
     folder.mkdir()
     text = text_for_url("searched", "http://127.0.0.1:1/", parse_objective("p99=50ms"), {"oha"}.__contains__, 10, 120)
@@ -380,6 +381,10 @@ def test_wrong_answers_are_listed_with_their_fault(checkout):
         (folder / "answers.json").write_text(wrong)
         row = list_studies().set_index("study").loc["searched"]
         assert row["state"] == "wrong" and "answers.json" in row["question"]
+    for ended, state in ((False, "not run"), (True, "answered")):  # missed at every load, so that there is no value
+        missed = Answer("", "capacity", "rate_rps", "throughput_rps", None, 5.0, None, True, 9, 90.0, (), ended)
+        write_answers([missed], folder)
+        assert list_studies().set_index("study").loc["searched", "state"] == state
 
 
 @pytest.mark.parametrize(

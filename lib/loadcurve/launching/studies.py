@@ -221,6 +221,7 @@ def _row(folder: Path, *, design: bool) -> dict[str, object]:
     except LoadcurveError as error:
         return row | {"state": "wrong", "question": str(error)}
     arms = len(study.variants) * sum(1 for _ in level_sets(study))
-    if answers and sum(one.ended and one.value is not None for one in answers) == arms:
+    # A search may end with an objective that every load misses, hence without a value; a stop without one had no runs.
+    if answers and sum(one.ended and (one.kind != "stop" or one.value is not None) for one in answers) == arms:
         state = "answered"  # by as many runs as it took, mostly fewer than the most planned
     return row | {"finished": len(finished), "bytes": size, "last": last, "state": state}
