@@ -116,6 +116,8 @@ def _figures(folder: Path, jobs: Sequence[Job]) -> Iterator[str]:
     found: dict[str, list[Block]] = {}
     for job in jobs:
         for drawing in sorted((folder / f"{job.name}.figures").glob("*.svg")):
+            if drawing.stem.endswith(".narrow"):
+                continue
             facts = json.loads(drawing.with_suffix(".json").read_text("utf-8"))
             source = quote(f"{drawing.parent.name}/{drawing.name}")
             image = f'<img src="{source}" alt="{escape(facts["alt"])}" loading="lazy">'

@@ -54,7 +54,7 @@ def plot_capacity(
     >>> capacity = Estimate(1.0, 1.0, 8.0, 0.95, "exact")
     >>> ax = plot_capacity(runs, decisions, capacity, Objective("latency_p99_s", 0.02))
     >>> [text.get_text() for text in ax.texts]
-    ['kept', 'broken', 'promised: 20 ms']
+    ['kept', 'broken', 'objective: 20 ms']
     """
     ax = axes_or_new(ax, runs=runs)
     load = "connections" if "connections" in decisions else "target_rate_rps"
@@ -67,8 +67,8 @@ def plot_capacity(
     for decision in _DECISIONS:
         loads = decisions.loc[decisions["decision"] == decision, load]
         _draw_decision(ax, known[known[load].isin(loads)], loads, objective.column, decision)
-    promised = f"promised: {EngFormatter(unit='s')(objective.maximum)}"
-    write(ax, promised, (first, objective.maximum), (0, 4), COLOURS["limit"], va="baseline")
+    objective_label = f"objective: {EngFormatter(unit='s')(objective.maximum)}"
+    write(ax, objective_label, (first, objective.maximum), (0, 4), COLOURS["limit"], va="baseline")
     is_mean = objective.column == "latency_mean_s"
     quantity = "Mean response time" if is_mean else f"Response time, {percentile(objective.column)}"
     seconds_axis(ax.yaxis, quantity)

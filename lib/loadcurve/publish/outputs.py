@@ -22,6 +22,7 @@ from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.ingest import reads
 from loadcurve.notebooks.source import caption_of, check_variables
+from loadcurve.plots.narrow import narrowed
 from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.runtime import jupyter
 from loadcurve.stats import Estimate
@@ -106,6 +107,8 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
     write_text(target, svg_text(ax, f"{_notebook}/{slug}"))
+    with narrowed(ax):
+        write_text(target.with_suffix(".narrow.svg"), svg_text(ax, f"{_notebook}/{slug}/narrow"))
     _describe(target, data, caption=caption, alt=alt)
     _show_caption(f"Figure {slug}", caption, template)
     return target

@@ -80,10 +80,15 @@ _USE = r'<use href="#\w+" x="[^"]*" y="[^"]*" style="{}"/>\n'
 _SERIES = re.compile(_USE.format(r'([^"]*)') + f"(?:{_USE.format(chr(92) + '1')})+")
 
 
-def drawing_html(notebook: str, slug: str) -> str:
+def drawings_html(notebook: str, slug: str) -> str:
+    """Return a published figure for a page: wide and, beside it, narrow for a phone; the style sheet shows one."""
+    return drawing_html(notebook, slug) + drawing_html(notebook, slug, ".narrow")
+
+
+def drawing_html(notebook: str, slug: str, width: str = "") -> str:
     """Return a published figure as inline SVG without fixed size; its alt text is its accessible name."""
     facts = read_facts(notebook, slug)
-    drawing = (folder(notebook) / f"{slug}.svg").read_text("utf-8")
+    drawing = (folder(notebook) / f"{slug}{width}.svg").read_text("utf-8")
     head, rest = drawing[drawing.index("<svg") :].split(">", 1)
     head = re.sub(r' (?:width|height|version|xmlns:xlink)="[^"]*"', "", head)
     head = f'{head} role="img" aria-label="{literal(facts["alt"])}">'

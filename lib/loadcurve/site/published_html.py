@@ -14,7 +14,7 @@ from loadcurve.audit import NO_CLAIM, VERDICTS
 from loadcurve.audit.claims import AGREES
 from loadcurve.files import paths
 from loadcurve.site import published
-from loadcurve.site.published import drawing_html, mark, picture_html
+from loadcurve.site.published import drawings_html, mark, picture_html
 from loadcurve.site.raw_files import folders, page_of
 from loadcurve.site.safety import literal
 from loadcurve.units import format_quantity, unit_of_column
@@ -29,7 +29,7 @@ def figure_html(notebook: str, slug: str, link: Link) -> str:
     """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
     facts = published.read_facts(notebook, slug)
     return (
-        f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawing_html(notebook, slug)}</div>\n'
+        f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawings_html(notebook, slug)}</div>\n'
         f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
     )
 

@@ -14,6 +14,7 @@ import pytest
 from events import HANG_S
 from launched_runs import DELAYS, check_whole, launched, left_behind, read_folder, runnable, short_study
 
+from loadcurve.lab import read_checked
 from loadcurve.lab.run import launch as launching
 from loadcurve.lab.run import resume
 from loadcurve.lab.schedule.feedback import read_answers
@@ -251,9 +252,12 @@ def test_a_stop_leaves_what_scatters_after_its_most_repeats(tmp_path):
     assert now.pop(folder / "a-r9") != kept.pop(folder / "a-r9") and now == kept
 
 
-def test_a_study_goes_on_with_more_repeats_only_under_its_own_settings(tmp_path):
+def test_a_study_goes_on_with_more_repeats_by_its_own_settings(tmp_path):
     study = short_study("s", load=BRIEF)
     folder = tmp_path / "s"
     launch(study, folder)
-    with pytest.raises(Exception, match="holds this study with other repeats"):
+    with pytest.raises(Exception, match="holds this study with other repeats: .*`repeats: 2` in its study.yml"):
         launch(replace(study, repeats=2), folder)
+    file = folder / "study.yml"
+    file.write_text(file.read_text().replace("repeats: 1", "repeats: 2"))
+    assert len(launch(read_checked(folder), folder)) == 2

@@ -97,10 +97,10 @@ def check_folder(study: Study, folder: Path) -> None:
         write_study(study, folder)
     held, wanted = as_written(read_study(folder)), as_written(study)
     if changed := [name for name in wanted if held[name] != wanted[name]]:
-        raise LabError(
-            f"{shown(folder)} holds this study with other {', '.join(changed)}: "
-            "launch under another name, or remove the folder"
-        )
+        more = changed == ["repeats"] and wanted["repeats"] > held["repeats"]
+        add = f"to add blocks, set `repeats: {study.repeats}` in its study.yml and launch the folder"
+        way = add if more else "launch under another name, or remove the folder"
+        raise LabError(f"{shown(folder)} holds this study with other {', '.join(changed)}: {way}")
 
 
 def as_written(study: Study) -> dict[str, Any]:
