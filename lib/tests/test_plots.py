@@ -232,7 +232,7 @@ FIGURES = {
     "acceptance": Figure(
         rows("check balancer verdict", ("round_robin", "nft", "pass"), ("round_robin", "haproxy", "not checked"),
              ("fail_over", "nft", "fail")),
-        {"places": {"pass": (0, 0), "not checked": (1, 0), "fail": (0, 1)}, "legend": None,  # each mark has its word
+        {"places": {"pass": (0, 0), "fail": (0, 1)}, "legend": None,  # each mark but the dash has its word
          "xticks": ["nft", "haproxy"], "yticks": ["round robin", "fail over"]},
     ),
     "asymptotic_bounds": Figure(
@@ -266,7 +266,7 @@ FIGURES = {
         {"xlabel": "Threads", "ylabel": "Processor busy", "xscale": "log", "base": 2,
          "strokes 0": [[[1, 0.1], [8, 1.0], [16, 1.0]], [[1, 0.1], [8, 0.7], [16, 0.9]]],
          "points": [(4, 0.6), (8, 0.7)],  # the last whole number of threads up to what fills it
-         "labels": {"2 ms: 8 threads, 70% busy": "0", "4 ms: 4 threads, 60% busy": "1"}},
+         "labels": {"2 ms: 8 threads, 70%": "0", "4 ms: 4 threads, 60%": "1"}},
     ),
     "busy_rates": Figure(
         rows("setting throughput_rps busy_rps note", ("fast", 900.0, 900.0, ""), ("slow", 200.0, 800.0, "25 % busy")),
@@ -478,7 +478,7 @@ FIGURES = {
         {"points 0": [(50, 0.02), (50, 0.02), (50, 0.03), (50, 0.05), (120, 0.35), (120, 0.7)],
          "strokes 0 :": [[[50, 0.02], [120, 0.35]]], "strokes 0 -": [[[50, pytest.approx(0.04)], [120, 0.7]]],
          "strokes 1 -": [[[49, 0.03], [100, 0.09]]],  # by what was served
-         "named": ["1", "capacity", "closed loop, 8 connections", "open loop, p50", "open loop, p99"]},
+         "named": ["1", "capacity", "closed loop,\n8 connections", "open loop, p50", "open loop, p99"]},
     ),
     "rates_by_setting": Figure(
         rows("setting throughput_rps model_rps", ("fast", 900.0, 950.0), ("fast", 700.0, 950.0), ("slow", 200.0, NAN)),
@@ -558,7 +558,7 @@ FIGURES = {
     "throughput_by_threads": Figure(
         rates_by_threads,
         {"xlabel": "Threads", "base": 2,
-         "named": ["formula", "in lockstep", "measured", "measured optimum: 21.6", "with queueing"]},
+         "named": ["formula", "in lockstep", "measured", "optimum: 21.6", "with queueing"]},
     ),
     "throughput_law": Figure(
         lambda: (of_cpu(), straight_fit()),
@@ -1088,7 +1088,7 @@ def test_forecast_errors():
 def test_capacity():
     ax = draw("capacity")
     assert {text: x for text, (x, _) in places(ax).items()} == {
-        "kept": 1, "undecided": 4, "broken": 16, "promised: 50 ms": 1,
+        "kept": 1, "undecided": 4, "broken": 16, "objective: 50 ms": 1,
     }  # fmt: skip
     runs, decisions, found, objective = promised()
     nowhere = Estimate(0, 0, math.inf, 0.5, "given")  # without ends, what was measured is shaded

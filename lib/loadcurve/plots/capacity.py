@@ -231,9 +231,9 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
         ax.plot(rows["units"], rows["throughput_rps"], "o", color=PALETTE[0], markerfacecolor=face, zorder=3)
         if len(rows):  # above the smallest size, where no projection is
             first = rows.loc[rows["units"].idxmin()] if seen else rows.iloc[-1]
-            offset, side = ((0, 10), "center") if seen else ((6, 0), "left")
+            offset = (-2, 10) if seen else (6, 0)
             at = first["units"], rows.loc[rows["units"] == first["units"], "throughput_rps"].max()
-            write(ax, name, at, offset, PALETTE[0], ha=side)
+            write(ax, name, at, offset, PALETTE[0], ha="left")
     _units_axis(ax)
     ax.set_ylim(bottom=0)
     throughput_axis(ax.yaxis)

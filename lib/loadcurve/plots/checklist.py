@@ -1,6 +1,5 @@
 """Plot answers in a grid, one mark for each: reports against a checklist, balancers against acceptance checks."""
 
-from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -22,8 +21,8 @@ _VERDICTS: dict[str, dict[str, Any]] = {
     "fail": {**_MARKS["no"], "color": PALETTE[1]},
     "not checked": {**_MARKS["not checked"], "color": COLOURS["limit"]},
 }
-# A report's name is wrapped after this many letters, so that it does not run into the next column.
-_WRAP_AT = 10
+# Names of columns with more letters than this rise to the right, so that none runs into the next one on a phone.
+_LEVEL = 8
 
 
 def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -59,7 +58,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Plot a row for each check and a column for each balancer: a mark with the word of its verdict beside it.
+    """Plot a row for each check and a column for each balancer: a mark beside its verdict; a dash is not checked.
 
     `judged`: ``check balancer verdict``, as `loadcurve.acceptance.judge_acceptance` returns it.
 
@@ -74,7 +73,8 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for row in judged.itertuples():
         at, mark = (balancers.index(row.balancer), checks.index(row.check)), _VERDICTS[row.verdict]
         ax.plot(*at, linestyle="none", markersize=9, **mark)
-        write(ax, row.verdict, at, (9, 0), mark["color"])
+        if row.verdict != "not checked":  # its mark is a dash
+            write(ax, row.verdict, at, (9, 0), mark["color"])
     _label_grid(ax, balancers, checks)
     ax.grid(visible=False)  # a line would cross the words; bands lead along the rows
     for place in range(0, len(checks), 2):
@@ -85,7 +85,8 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 def _label_grid(ax: Axes, columns: list[str], rows: list[str]) -> None:
     """Name columns at the top and rows at the left, from top to bottom, and make the figure as high as its rows."""
-    ax.set_xticks(range(len(columns)), [fill(name, _WRAP_AT) for name in columns])
+    slope = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if max(map(len, columns)) > _LEVEL else {}
+    ax.set_xticks(range(len(columns)), columns, **slope)
     ax.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)

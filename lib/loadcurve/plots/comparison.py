@@ -174,7 +174,7 @@ def _draw_shares(ax: Axes, known: pd.DataFrame) -> None:
     ax.set_ylim(-0.6, len(methods) - 0.4)
     ax.grid(visible=False, axis="y")
     ax.xaxis.set_major_locator(MultipleLocator(0.1))
-    ax.legend(ncols=len(palette), fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0)
+    ax.legend(ncols=2, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0)
 
 
 def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

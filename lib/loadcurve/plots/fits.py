@@ -100,7 +100,7 @@ def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-0.5, len(quantities) - 0.5)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Interval relative to the fitted value")
-    ax.legend(fontsize="small", loc="best")
+    ax.legend(fontsize="small", loc="upper right")
     return ax
 
 
@@ -147,7 +147,7 @@ def _name_laws(ax: Axes, laws: pd.DataFrame, load: str, palette: dict[str, str],
     for law, x, y in zip(ends["law"], ends[load], ends["throughput_rps"], strict=True):
         if one_end:
             rows = laws[(laws["law"] == law) & (laws["throughput_rps"] >= y / 2)]
-            at, offset = (rows[load].min(), y / 2), -12
+            at, offset = (rows[load].min(), y / 2), -5
         else:
             height = max(y, height + _APART * top)
             at, offset = (x, height), 6

@@ -67,7 +67,7 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     >>> closed = pd.DataFrame({"connections": [1], "throughput_rps": 50.0, "latency_p50_s": 0.02})
     >>> closed = closed.assign(latency_p99_s=0.03)
     >>> ax = plot_rates(offered, closed, Estimate(100.0, 98.0, 102.0, 0.95, "mean"))
-    >>> [text.get_text() for text in ax.texts]
+    >>> [" ".join(text.get_text().split()) for text in ax.texts]
     ['capacity', 'closed loop, 1 connection', 'open loop, p50', 'open loop, p99']
     """
     ax = axes_or_new(ax, offered=offered)
@@ -85,7 +85,7 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     named = of_closed.get("p99", pd.DataFrame())
     for connections, mean in named.iterrows():  # the last one is named to the left of the line
         is_last = connections == named.index[-1]
-        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
+        words = f"closed loop,\n{connections_words(connections)}" if is_last else f"{connections:g}"
         offset = (-7, 0) if is_last else (6, -10)
         write(ax, words, (mean["load"], mean["latency_s"]), offset, PALETTE[1], fontsize="small")
     ax.set_yscale("log")

@@ -42,6 +42,11 @@ def narrowed(ax: Axes) -> Iterator[None]:
                 text.set_text("\n".join(textwrap.fill(line, LETTERS) for line in words.split("\n")))
         for _, axis in axes:
             axis.set_tick_params(which="both", labelsize=TEXT_POINTS)
+        if any(len(one.get_xlabel()) > LETTERS / 2 for one in figure.axes):
+            figure.draw_without_rendering()  # the labels of the y axis decide how wide the axes are
+            for one in figure.axes:
+                letters = one.get_window_extent().width * 72 / figure.dpi / (0.55 * TEXT_POINTS)
+                one.set_xlabel(textwrap.fill(one.get_xlabel(), max(round(letters), LETTERS // 2)))
         yield
     finally:
         figure.set_size_inches(size)

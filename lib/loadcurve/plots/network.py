@@ -128,7 +128,7 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> busy = pd.DataFrame({"case": "10 ms wait", "threads": [1, 2, 4], "utilisation_ratio": [0.3, 0.5, 0.8],
     ...                      "bound_ratio": [0.3, 0.6, 1.0], "threads_to_fill": 3.3})
     >>> plot_busy_by_threads(busy).texts[0].get_text()
-    '10 ms wait: 2 threads, 50% busy'
+    '10 ms wait: 2 threads, 50%'
     """
     ax = axes_or_new(ax, busy=busy)
     palette = colours(busy["case"].unique())
@@ -140,7 +140,7 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(full["threads"], full["utilisation_ratio"], "D", color=color, linestyle="none")
         # Label where no curve of a pool that fills its processor runs.
         ax.text(
-            0.99, 0.05 + 0.08 * place, f"{case}: {full['threads']:g} threads, {full['utilisation_ratio']:.0%} busy",
+            0.99, 0.05 + 0.08 * place, f"{case}: {full['threads']:g} threads, {full['utilisation_ratio']:.0%}",
             transform=ax.transAxes, ha="right", color=color, fontsize=9,
         )  # fmt: skip
     connections_axis(ax)

@@ -195,7 +195,7 @@ def plot_throughput_by_threads(
     >>> runs = pd.DataFrame({"threads": [1, 10, 40], "throughput_rps": [22.0, 218.0, 490.0]})
     >>> found = Estimate(22.0, 21.0, 23.0, 0.95, "given")
     >>> [text.get_text() for text in plot_throughput_by_threads(runs, summarise_threads(0.002, 0.042), found).texts]
-    ['measured optimum: 22', 'formula', 'with queueing', 'in lockstep', 'measured']
+    ['optimum: 22', 'formula', 'with queueing', 'in lockstep', 'measured']
     """
     ax = axes_or_new(ax, runs=runs, law=law)
     demand = law["utilisation_ratio"].iloc[0] / law["throughput_rps"].iloc[0]
@@ -211,7 +211,7 @@ def plot_throughput_by_threads(
     if np.isfinite(optimum.value):
         ax.axvspan(optimum.lo, optimum.hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
         ax.plot(optimum.value, top, "D", color=PALETTE[0], linestyle="none")
-        text = f"measured optimum: {optimum.value:.3g}"
+        text = f"optimum: {optimum.value:.3g}"
         write(ax, text, (optimum.value, top), (-6, 8), PALETTE[0], va="baseline")
     connections_axis(ax)
     ax.set_xlabel("Threads")

@@ -59,7 +59,7 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
     ax = axes_or_new(ax, overlap=overlap)
     law, last = COLOURS["law"], overlap["delay_s"].iloc[-1]
     ax.fill_between(overlap["delay_s"], overlap["lo_rps"], overlap["hi_rps"], color=law, alpha=0.18, linewidth=0)
-    for end, text, below in (("hi_rps", "sum of the rates", 0), ("lo_rps", "all requests / all the time", 1)):
+    for end, text, below in (("hi_rps", "sum of the rates", 0), ("lo_rps", "requests / time", 1)):
         ax.plot(overlap["delay_s"], overlap[end], color=law)
         middle = np.interp(0.5 * last, overlap["delay_s"], overlap[end])
         write(ax, text, (0.5 * last, middle), (0, -16 if below else 9), law, ha="right" if below else "center")

@@ -50,13 +50,10 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     # Label both points in the row where they are furthest apart; near 0 there is no room on the left.
     gap = (rates["busy_rps"] - rates["throughput_rps"]).to_numpy()
     at, place = rates.iloc[gap.argmax()], len(rates) - gap.argmax()
-    no_room = at["throughput_rps"] < 0.2 * rates["busy_rps"].max()
-    sides = ("left" if no_room else "right", "left")
-    for column, text, color, side in zip(
-        ("throughput_rps", "busy_rps"), ("reported", "if fully busy"), (made, could), sides, strict=True
-    ):
-        offset = (-6 if side == "left" else 6, 5)
-        write(ax, text, (at[column], place), offset, color, ha=side, va="bottom", fontsize="small")
+    side = "left" if at["throughput_rps"] < 0.2 * rates["busy_rps"].max() else "right"
+    offset = (-6 if side == "left" else 6, -5)
+    write(ax, "reported", (at["throughput_rps"], place), offset, made, ha=side, va="top", fontsize="small")
+    write(ax, "if fully busy", (at["busy_rps"], place), (-6, 5), could, ha="left", va="bottom", fontsize="small")
     ax.set_yticks(list(places), rates["setting"])
     ax.set_ylim(0.5, len(rates) + 0.7)
     ax.set_xlim(0, 1.05 * rates["busy_rps"].max())

@@ -11,6 +11,8 @@ from loadcurve.plots.style import COLOURS, colours, figure_of
 
 # Minimum width of a part of a bar that has room for its number.
 _ROOM = 0.08
+# Ratio of two counts whose distance has room for a number.
+_NEAR = 8
 
 
 def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -40,7 +42,8 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             places.append(y)
             names.append(row.what)
             ax.plot(row.count, y, "o", color=color, markersize=7)
-            inside = row.count >= requested  # a count at or beyond the line has its number on the inner side
+            # A count beyond the line, or so near that its number would cross it, has its number on the inner side.
+            inside = row.count >= requested / _NEAR
             write(ax, f"{row.count:,.0f}", (row.count, y), (-8 if inside else 8, 0), color)
         y -= 1.2
     ax.set_xscale("log")
@@ -86,7 +89,7 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.grid(visible=False, axis="y")
     ax.set_xlim(0, 1)
     percent_axis(ax.xaxis, "Share of the machine's TCP sockets")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
     return ax
 
 

@@ -52,6 +52,8 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "legend.columnspacing": 1.0,
     "axes.prop_cycle": cycler(color=PALETTE),
 }
 

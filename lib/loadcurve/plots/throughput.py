@@ -111,7 +111,7 @@ def plot_asymptotic_bounds(
     if np.isfinite([demand.lo, demand.hi]).all():
         ax.axhspan(1 / demand.hi, 1 / demand.lo, color=COLOURS["limit"], alpha=0.12, linewidth=0, zorder=0)
     ax.plot(saturation.value, limit, marker="D", color=COLOURS["limit"], linestyle="none")
-    write(ax, f"N* = {saturation.value:.3g}", (saturation.value, limit), (-6, 6), INK, va="baseline")
+    write(ax, f"N* = {saturation.value:.3g}", (saturation.value, limit), (0, 7), INK, ha="center", va="baseline")
     ax.set_ylim(0, 1.15 * max(limit, float(runs["throughput_rps"].max())))
     return ax
 

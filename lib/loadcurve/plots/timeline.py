@@ -127,8 +127,9 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:
             points["x"], points["value"], form.replace("o", ""), color=COLOURS["limit"], linewidth=1.2, alpha=0.8,
             label="clean run" if place == 0 else "_",
         )  # fmt: skip
-    if len(ax.get_legend_handles_labels()[1]) > 1:
-        ax.legend(fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.1)
+    if len(names := ax.get_legend_handles_labels()[1]) > 1:
+        columns = 3 if max(map(len, names)) < 10 else 2  # as many as a phone has room for
+        ax.legend(fontsize="small", ncols=columns, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.1)
 
 
 def _draw_bars(ax: Axes, rows: pd.DataFrame) -> None:

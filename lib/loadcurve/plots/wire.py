@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends, write
+from loadcurve.plots._axes import axes_or_new, label_end, log_ticks, name_ends
 from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
@@ -91,7 +91,7 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
             markerfacecolor=face, markersize=7, label=name, linestyle="none",
         )  # fmt: skip
     if len(observed):
-        ax.legend(loc="lower left", fontsize="small")
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", borderaxespad=0.1)
     _log_log(ax)
     name_ends(ax, ends)
     ax.set_xlabel(_WHOLE)
@@ -112,17 +112,17 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
     >>> plot_port_limit(limits, wanted).texts[-1].get_text()
     'wanted'
     """
-    ax = axes_or_new(ax, limits=limits)
+    ax, ends = axes_or_new(ax, limits=limits), []
     palette = colours(limits["limit"].unique())
     for limit, rows in limits.groupby("limit", sort=False):
         ax.plot(rows["destinations"], rows["connections_per_s"], color=palette[limit])
-        label_end(ax, rows["destinations"].iloc[-1], rows["connections_per_s"].iloc[-1], str(limit), palette[limit])
-    left, right = limits["destinations"].min(), limits["destinations"].max()
+        end = rows.iloc[-1]
+        ends.append((end["destinations"], end["connections_per_s"], str(limit), palette[limit]))
     for row in wanted.itertuples():
         ax.axhline(row.connections_per_s, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
-        at = (left * (right / left) ** 0.2, row.connections_per_s)
-        write(ax, row.name, at, (0, 3), COLOURS["limit"], va="baseline", fontsize="small")
+        ends.append((limits["destinations"].max(), row.connections_per_s, row.name, COLOURS["limit"]))
     _log_log(ax)
+    name_ends(ax, ends)
     ax.set_xlabel("Server addresses and ports")
     ax.set_ylabel("Connections/s")
     return ax

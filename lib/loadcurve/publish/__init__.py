@@ -4,7 +4,8 @@ A batch run writes to `build/figures/<notebook>/`, from which the handbook is bu
 `build/draft/<notebook>/<process>/`, so that an experiment changes neither the published files nor those of another
 kernel::
 
-    <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance; for a phone, .narrow.svg
+    <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
+    <slug>.narrow.svg            the drawing for a phone
     <slug>.table.csv + .json     table(): the same for a table
     <name>.xml                   file(): a text for programs, such as JUnit
     values.json                  values(): every number that a page quotes

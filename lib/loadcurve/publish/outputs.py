@@ -107,8 +107,9 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
     write_text(target, svg_text(ax, f"{_notebook}/{slug}"))
-    with narrowed(ax):
-        write_text(target.with_suffix(".narrow.svg"), svg_text(ax, f"{_notebook}/{slug}/narrow"))
+    if ax.axison:  # a diagram keeps its width
+        with narrowed(ax):
+            write_text(target.with_suffix(".narrow.svg"), svg_text(ax, f"{_notebook}/{slug}/narrow"))
     _describe(target, data, caption=caption, alt=alt)
     _show_caption(f"Figure {slug}", caption, template)
     return target

@@ -82,7 +82,8 @@ _SERIES = re.compile(_USE.format(r'([^"]*)') + f"(?:{_USE.format(chr(92) + '1')}
 
 def drawings_html(notebook: str, slug: str) -> str:
     """Return a published figure for a page: wide and, beside it, narrow for a phone; the style sheet shows one."""
-    return drawing_html(notebook, slug) + drawing_html(notebook, slug, ".narrow")
+    is_narrow_too = (folder(notebook) / f"{slug}.narrow.svg").is_file()
+    return drawing_html(notebook, slug) + (drawing_html(notebook, slug, ".narrow") if is_narrow_too else "")
 
 
 def drawing_html(notebook: str, slug: str, width: str = "") -> str:

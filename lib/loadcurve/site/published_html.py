@@ -29,7 +29,8 @@ def figure_html(notebook: str, slug: str, link: Link) -> str:
     """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
     facts = published.read_facts(notebook, slug)
     return (
-        f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawings_html(notebook, slug)}</div>\n'
+        f'<figure class="lc-figure" id="figure-{slug}">\n'
+        f'<div class="lc-drawing">{drawings_html(notebook, slug)}</div>\n'
         f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
     )
 
