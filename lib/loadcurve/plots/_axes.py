@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
@@ -139,8 +139,9 @@ def _apart(places: Array, top: float) -> Array:
 
 
 def log_ticks(axis: Axis, low: float, high: float) -> None:
-    """Set ticks of a logarithmic axis: powers of ten, and 2 and 5 between them where it spans less than two powers."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    """Set ticks of a logarithmic axis: powers of ten, with 2 and 5 over two powers; over a factor of 4, evenly."""
+    subs = (1, 2, 5) if high < 100 * low else (1,)
+    axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]) if high < 4 * low else LogLocator(subs=subs))
     axis.set_minor_locator(NullLocator())
 
 

@@ -133,6 +133,7 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
     ax.axvspan(*CLAIMED, color=COLOURS["limit"], alpha=0.18, linewidth=0, zorder=0)
     ax.axvline(sum(CLAIMED) / 2, color=COLOURS["limit"], linestyle="--", zorder=1)
     _draw_shares(ax, coverage.dropna(subset=["coverage"]))
+    figure_of(ax).set_figheight(1.2 + 0.45 * coverage["method"].nunique())
     percent_axis(ax.xaxis, "Intervals that hold the truth")
     return ax
 

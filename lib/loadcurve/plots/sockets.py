@@ -12,7 +12,7 @@ from loadcurve.plots.style import COLOURS, colours, figure_of
 # Minimum width of a part of a bar that has room for its number.
 _ROOM = 0.08
 # Ratio of two counts whose distance has room for a number.
-_NEAR = 8
+_NEAR = 5
 
 
 def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -128,7 +128,7 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:
             label="clean run" if place == 0 else "_",
         )  # fmt: skip
     if len(names := ax.get_legend_handles_labels()[1]) > 1:
-        columns = 3 if max(map(len, names)) < 10 else 2  # as many as a phone has room for
+        columns = max(36 // (3 + max(map(len, names))), 1)  # as many as a phone has room for
         ax.legend(fontsize="small", ncols=columns, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.1)
 
 

@@ -119,8 +119,9 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
         end = rows.iloc[-1]
         ends.append((end["destinations"], end["connections_per_s"], str(limit), palette[limit]))
     for row in wanted.itertuples():
-        ax.axhline(row.connections_per_s, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
-        ends.append((limits["destinations"].max(), row.connections_per_s, row.name, COLOURS["limit"]))
+        across = limits["destinations"].min(), limits["destinations"].max()
+        ax.plot(across, [row.connections_per_s] * 2, "--", color=COLOURS["limit"], linewidth=1.2, zorder=1)
+        ends.append((across[1], row.connections_per_s, row.name, COLOURS["limit"]))
     _log_log(ax)
     name_ends(ax, ends)
     ax.set_xlabel("Server addresses and ports")

@@ -16,17 +16,26 @@ pytestmark = [pytest.mark.site, needs_chromium]
 FAULTS = """svg => {
   const faults = new Set(), box = e => e.getBoundingClientRect(), whole = box(svg);
   const words = [...svg.querySelectorAll('text')].filter(e => e.textContent.trim()).map(e => {
-    const own = box(e), turned = /rotate\\(-?(?!0 )\\d/.test(e.getAttribute('transform') || '');
-    return {e, turned, left: own.left + 0.5, right: own.right - 0.5,
+    const own = box(e), angle = +((e.getAttribute('transform') || '').match(/rotate\\((-?[\\d.]+)/) || [0, 0])[1];
+    return {e, turned: angle !== 0, slanted: angle % 90 !== 0 && angle, left: own.left + 0.5, right: own.right - 0.5,
             top: own.top + 0.2 * own.height, bottom: own.bottom - 0.2 * own.height, text: e.textContent.trim()};
   });
   const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5
     && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5;
+  // The box of b in the coordinates of a, for slanted words of one angle.
+  const along = (a, b) => {
+    const to = a.e.getScreenCTM().inverse().multiply(b.e.getScreenCTM()), {x, y, width, height} = b.e.getBBox();
+    const [one, other] = [[x, y], [x + width, y + height]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(to));
+    return {left: one.x, right: other.x, top: one.y + 0.2 * height, bottom: other.y - 0.2 * height};
+  };
   words.forEach((a, place) => {
     if (a.left < whole.left || a.right > whole.right || a.top < whole.top || a.bottom > whole.bottom)
       faults.add(`cut off: ${a.text}`);
     if (parseFloat(getComputedStyle(a.e).fontSize) < 8.3) faults.add(`below 12 px on a phone: ${a.text}`);
-    for (const b of words.slice(place + 1)) if (meets(a, b)) faults.add(`on each other: ${a.text}, ${b.text}`);
+    for (const b of words.slice(place + 1)) {
+      const parallel = a.slanted && a.slanted === b.slanted;
+      if (parallel ? meets(along(a, a), along(a, b)) : meets(a, b)) faults.add(`on each other: ${a.text}, ${b.text}`);
+    }
   });
   const upright = words.filter(a => !a.turned);
   for (const path of svg.querySelectorAll('path')) {
@@ -72,6 +81,11 @@ def test_each_fault_is_found(page):
     assert {fault.partition(":")[0] for fault in faults_of(page, {"all": drawing})["all"]} == {
         "cut off", "on each other", "on a line", "below 12 px on a phone"
     }  # fmt: skip
+    slanted = '<text transform="translate({} 60) rotate(-30)" style="font-size: 10px">slanted {}</text>'
+    apart, near = (slanted.format(50, 1) + slanted.format(x, 2) for x in (80, 55))
+    both = {"apart": apart, "near": near}
+    drawings = {name: f'<svg viewBox="0 0 389 100" height="100">{words}</svg>' for name, words in both.items()}
+    assert faults_of(page, drawings) == {"near": ["on each other: slanted 1, slanted 2"]}
 
 
 @pytest.mark.parametrize("name", ["50_nginx_10gbe/rerun_search", "52_bottleneck_listeners/rerun_timeline"])
