@@ -461,7 +461,7 @@ FIGURES = {
             frame("limit destinations connections_per_s", ("60 s", 1, 470), ("60 s", 10, 4700), ("1 s", 1, 28232)),
             frame("name connections_per_s", ("wanted", 3000.0)),
         ),
-        {"strokes 0": [[[1, 470], [10, 4700]]], "strokes limit --": [[[0, 3000], [1, 3000]]],  # across the figure
+        {"strokes 0": [[[1, 470], [10, 4700]]], "strokes limit --": [[[1, 3000], [10, 3000]]],
          "named": ["1 s", "60 s", "wanted"]},
     ),
     "projection": Figure(
