@@ -478,7 +478,7 @@ FIGURES = {
         {"points 0": [(50, 0.02), (50, 0.02), (50, 0.03), (50, 0.05), (120, 0.35), (120, 0.7)],
          "strokes 0 :": [[[50, 0.02], [120, 0.35]]], "strokes 0 -": [[[50, pytest.approx(0.04)], [120, 0.7]]],
          "strokes 1 -": [[[49, 0.03], [100, 0.09]]],  # by what was served
-         "named": ["1", "capacity", "closed loop,\n8 connections", "open loop, p50", "open loop, p99"]},
+         "named": ["N = 1", "capacity", "closed loop,\n8 connections", "open loop, p50", "open loop, p99"]},
     ),
     "rates_by_setting": Figure(
         rows("setting throughput_rps model_rps", ("fast", 900.0, 950.0), ("fast", 700.0, 950.0), ("slow", 200.0, NAN)),

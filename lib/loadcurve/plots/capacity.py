@@ -219,24 +219,27 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
     >>> projection = pd.DataFrame({"units": [2, 4], "throughput_rps": [190.0, 350], "lo": [180.0, 300],
     ...                            "hi": [200.0, 400]})
     >>> [text.get_text() for text in plot_projection(sizes, projection).texts]
-    ['projected', 'used', 'held back']
+    ['used', 'projected', 'held back']
     """
     ax = axes_or_new(ax, sizes=sizes)
     law = COLOURS["law"]
     ax.fill_between(projection["units"], projection["lo"], projection["hi"], color=law, alpha=0.18, linewidth=0)
     ax.plot(projection["units"], projection["throughput_rps"], "--", color=law)
-    label_end(ax, projection["units"].iloc[-1], projection["lo"].iloc[-1], "projected", law)
+    ends = [(projection["units"].iloc[-1], projection["throughput_rps"].iloc[-1], "projected", law)]
     for seen, face, name in ((True, PALETTE[0], "used"), (False, "none", "held back")):
         rows = sizes[sizes["seen"] == seen]
         ax.plot(rows["units"], rows["throughput_rps"], "o", color=PALETTE[0], markerfacecolor=face, zorder=3)
         if len(rows):  # above the smallest size, where no projection is
             first = rows.loc[rows["units"].idxmin()] if seen else rows.iloc[-1]
-            offset = (-2, 10) if seen else (6, 0)
             at = first["units"], rows.loc[rows["units"] == first["units"], "throughput_rps"].max()
-            write(ax, name, at, offset, PALETTE[0], ha="left")
+            if seen:
+                write(ax, name, at, (-2, 10), PALETTE[0], ha="left")
+            else:
+                ends.append((*at, name, PALETTE[0]))
     _units_axis(ax)
     ax.set_ylim(bottom=0)
     throughput_axis(ax.yaxis)
+    name_ends(ax, ends)
     return ax
 
 

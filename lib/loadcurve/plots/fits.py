@@ -100,7 +100,7 @@ def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-0.5, len(quantities) - 0.5)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Interval relative to the fitted value")
-    ax.legend(fontsize="small", loc="upper right")
+    ax.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), borderaxespad=0.1)
     return ax
 
 

@@ -85,7 +85,7 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     named = of_closed.get("p99", pd.DataFrame())
     for connections, mean in named.iterrows():  # the last one is named to the left of the line
         is_last = connections == named.index[-1]
-        words = f"closed loop,\n{connections_words(connections)}" if is_last else f"{connections:g}"
+        words = f"closed loop,\n{connections_words(connections)}" if is_last else f"N = {connections:g}"
         offset = (-7, 0) if is_last else (6, -10)
         write(ax, words, (mean["load"], mean["latency_s"]), offset, PALETTE[1], fontsize="small")
     ax.set_yscale("log")

@@ -81,7 +81,9 @@ def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         connections_axis(last)
     elif axis in _LABELS:
         last.set_xlabel(_LABELS[axis])
-        last.xaxis.set_major_locator(MaxNLocator(integer=axis == "run"))
+        last.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=axis == "run"))
+        if axis == "quantile":
+            last.set_xlim(right=1)
     elif axis == "class":
         last.set_xscale("log")
         seconds_axis(last.xaxis, "Response time")
@@ -134,7 +136,7 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:
 
 def _draw_bars(ax: Axes, rows: pd.DataFrame) -> None:
     names, both = list(rows["name"].unique()), rows["clean"].any()
-    for clean, shift, colour in ((True, 0.2, COLOURS["limit"]), (False, -0.2, PALETTE[0])):
+    for clean, shift, colour in ((False, -0.2, PALETTE[0]), (True, 0.2, COLOURS["limit"])):
         bars = rows[rows["clean"].astype(bool) == clean]
         if len(bars):
             places = [names.index(name) + (shift if both else 0) for name in bars["name"]]

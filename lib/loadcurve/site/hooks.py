@@ -19,7 +19,7 @@ from loadcurve.files.atomic import write_text
 from loadcurve.files.paths import NOTEBOOK_NAME
 from loadcurve.site import generated, notebooks, raw_files
 from loadcurve.site.inputs import digest, digest_of
-from loadcurve.site.published import drawings_html, with_weak_points
+from loadcurve.site.published import drawing_html, with_weak_points
 from loadcurve.site.safety import check_links, formula, remove_active, with_policy
 
 
@@ -137,7 +137,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         return _folded(html) if page.meta.get("fold") else html
     soup = BeautifulSoup(html, "html.parser")
     remove_active(soup)
-    return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawings_html(path.stem, slug))
+    return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))
 
 
 @event_priority(-50)  # after the search plugin wrote its index, and before the offline plugin copies it
