@@ -73,11 +73,15 @@ def test_a_page_loads_whole_from_this_machine_alone(page, address, name):
 )
 def test_figures_are_visible_in_both_schemes(page, address, name):
     page.goto(f"{address}/{name}", wait_until="networkidle")
-    drawings = page.query_selector_all("figure.lc-figure svg")
-    assert drawings
-    for drawing in drawings:
-        box = drawing.bounding_box()
-        assert box["width"] > 300 and box["height"] > 150
+    figures = page.query_selector_all("figure.lc-figure:has(svg)")
+    for size, place in ((DESKTOP, 0), (PHONE, 1)):  # first the wide drawing, then the narrow one
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        shown = [[svg for svg in figure.query_selector_all("svg") if svg.is_visible()] for figure in figures]
+        wanted = [figure.query_selector_all("svg")[place] for figure in figures]
+        assert [[svg.get_attribute("viewBox") for svg in one] for one in shown] == [
+            [svg.get_attribute("viewBox")] for svg in wanted
+        ]
+        assert all(svg.bounding_box()["width"] > 300 and svg.bounding_box()["height"] > 150 for [svg] in shown)
     # The ink of the axes follows the page: dark on light, light on dark.
     ink = colour_of(page, "figure.lc-figure svg text", "fill")
     ground = colour_of(page, "body", "backgroundColor")

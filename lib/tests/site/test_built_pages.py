@@ -77,7 +77,8 @@ def test_the_load_of_a_published_curve_has_its_own_name(notebook, slug, curve):
 def test_an_axis_of_connections_has_connections_in_its_data():
     for drawn in (ROOT / "build" / "figures").glob("*/*.svg"):
         if ">Connections</text>" in drawn.read_text("utf-8"):
-            with drawn.with_suffix(".csv").open(encoding="utf-8", newline="") as lines:
+            data = drawn.with_name(f"{drawn.stem.removesuffix('.narrow')}.csv")
+            with data.open(encoding="utf-8", newline="") as lines:
                 header, *rows = csv.reader(lines)
                 named = {cell.lower() for row in rows for cell in row} if "axis" in header else set()
                 assert {"connections", "expected"} & {*header, *named}, drawn
