@@ -85,7 +85,9 @@ def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 def _label_grid(ax: Axes, columns: list[str], rows: list[str]) -> None:
     """Name columns at the top and rows at the left, from top to bottom, and make the figure as high as its rows."""
-    slope = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if max(map(len, columns)) > _LEVEL else {}
+    slope: dict[str, Any] = (
+        {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if max(map(len, columns)) > _LEVEL else {}
+    )
     ax.set_xticks(range(len(columns)), columns, **slope)
     ax.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
     ax.set_xlim(-0.5, len(columns) - 0.5)

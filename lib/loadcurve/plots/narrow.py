@@ -30,17 +30,17 @@ def narrowed(ax: Axes) -> Iterator[None]:
     [5.4 3.5]
     """
     figure = figure_of(ax)
-    size = figure.get_size_inches().copy()
+    width, height = figure.get_size_inches()
     texts = [(text, text.get_text(), text.get_fontsize()) for text in figure.findobj(Text)]
-    axes = [(name, axis) for one in figure.axes for name, axis in (("xtick", one.xaxis), ("ytick", one.yaxis))]
-    labels = [axis.get_tick_params().get("labelsize", mpl.rcParams[f"{name}.labelsize"]) for name, axis in axes]
+    axes = [axis for one in figure.axes for axis in (one.xaxis, one.yaxis)]
+    sizes = [axis.get_tick_params().get("labelsize", mpl.rcParams["xtick.labelsize"]) for axis in axes]
     try:
-        figure.set_size_inches(WIDTH_INCHES, size[1])
+        figure.set_size_inches(WIDTH_INCHES, height)
         for text, words, points in texts:
             text.set_fontsize(min(points, TEXT_POINTS))
             if not text.get_rotation():
                 text.set_text("\n".join(textwrap.fill(line, LETTERS) for line in words.split("\n")))
-        for _, axis in axes:
+        for axis in axes:
             axis.set_tick_params(which="both", labelsize=TEXT_POINTS)
         if any(len(one.get_xlabel()) > LETTERS / 2 for one in figure.axes):
             figure.draw_without_rendering()  # the labels of the y axis decide how wide the axes are
@@ -49,8 +49,8 @@ def narrowed(ax: Axes) -> Iterator[None]:
                 one.set_xlabel(textwrap.fill(one.get_xlabel(), max(round(letters), LETTERS // 2)))
         yield
     finally:
-        figure.set_size_inches(size)
-        for (_, axis), points in zip(axes, labels, strict=True):
-            axis.set_tick_params(which="both", labelsize=points)
+        figure.set_size_inches(width, height)
+        for axis, size in zip(axes, sizes, strict=True):
+            axis.set_tick_params(which="both", labelsize=size)
         for text, words, points in texts:
             text.set(text=words, fontsize=points)
