@@ -62,6 +62,7 @@ OF_PAGE = {
         "ITR 15000", "ITR 1500", "15k", "between 1298 and 1299", "between 1232 and 1233", "12 s", "with 80",
         "4 KiB", "1024 KiB", "10,000 bytes", "616 bytes", "with 800", "800 names", "with 8000", "80 names", "level 1",
         "level 6", "level 9", "of 20 ms", "of 20 ms.", "from 0.5 to", "4 %", "1233 bytes", "1 MB",
+        "32 of the 800 names", "32 of 800", "32 in turns", "32 requested names of 800",
     },
     "51_rt_qps_threads": {"8 retries", "42 ms", "50 connections"},
     "41_queueing_network": {"42)/2", "22 threads", "42 ms", "0.1", "0.09", "0.08", "8 servers", "4 s", "10 s"},
