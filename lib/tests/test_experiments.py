@@ -63,7 +63,6 @@ def test_every_figure_is_published_and_on_the_page(report):
         ("lvs_acceptance", "interrupts"),  # a peak and a mean can round to the same number
         ("lvs_acceptance", "near"),  # the limit of the card is not printed
         ("lvs_acceptance", "sticky"),  # it says the same LVS, of which there is one
-        ("nginx_10gbe", "Test 6, result 2"),  # several names, of which one was requested
         ("nginx_10gbe", "Test 7"),  # Resin, of which there is no package
         ("scale_out_lvs", "3, means"),  # the report's repeats, by ours
         ("scale_out_lvs", "2.3.2, steps 1 to 5"),  # affinity, by what the balancer adds

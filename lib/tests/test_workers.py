@@ -1,5 +1,6 @@
 """Workers: the same results in the same order, bounded memory, and one line for what ends a worker."""
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -31,8 +32,11 @@ def lost(item, why):
 
 def children():
     """Processes of this one that have not ended."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    return {int(pid) for task in tasks for pid in task.read_text().split()}
+    pids = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError):  # a thread may end meanwhile
+            pids |= {int(pid) for pid in task.read_text().split()}
+    return pids
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
         if "saturation" in curve:
             _bounds(ax, curve, np.geomspace(min(first, 1.0), last, 200), top)
         if curve.fit is not None:
-            _law(ax, curve, np.geomspace(first, last, 200))
+            _law(ax, curve, np.geomspace(first, last, 25))
     else:
         grid = np.geomspace(first, last, 50)
         ax.plot(grid, grid, color=COLOURS["limit"], linestyle="--", zorder=1)

@@ -58,14 +58,21 @@ def _json(path: Path) -> dict[str, Any]:
 
 # A drawing is 389 units wide, so on the page a tenth is a sixth of a pixel.  Shapes of markers keep a second decimal.
 _NUMBER = re.compile(r"-?\d+\.\d+")
-_ATTRIBUTE = re.compile(r'(<path id="[^"]*")?( (?:d|x|y|points|transform)=")([^"]*)"')
+_SHAPE = 1000  # letters of a marker's path at most; longer ones are areas
+_ATTRIBUTE = re.compile(r'(<path id="[^"]*")?( (?:d|x|y|width|height|points|transform)=")([^"]*)"')
 # What Matplotlib repeats in each text and at each tick is written once, in assets/handbook.css.
 _REPEATED = {
-    "font-size: 10px; font-family: 'DejaVu Sans', sans-serif; ": "",
+    "font-size: 10px; font-family": "font-family",
+    "font-family: 'DejaVu Sans', sans-serif; ": "",
+    "text-anchor: start; ": "",
+    "stroke-dashoffset: 0; ": "",
     "; fill: currentColor\" x=": '" x=',
+    ' style="fill: currentColor" x=': " x=",
     ' style="fill: none; stroke: #888888; stroke-opacity: 0.25; stroke-width: 0.8; stroke-linecap: square"':
         ' class="lc-grid"',
     ' style="fill: currentColor; stroke: currentColor; stroke-width: 0.8"': ' class="lc-tick"',
+    ' style="fill: none; stroke: currentColor; stroke-width: 0.8; stroke-linejoin: miter; stroke-linecap: square"':
+        ' class="lc-axis"',
 }  # fmt: skip
 _IDLE = (
     re.compile(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL),
@@ -90,8 +97,10 @@ def drawing_html(notebook: str, slug: str, width: str = "") -> str:
     """Return a published figure as inline SVG without fixed size; its alt text is its accessible name."""
     facts = read_facts(notebook, slug)
     drawing = (folder(notebook) / f"{slug}{width}.svg").read_text("utf-8")
+    if width:
+        drawing = drawing.replace("font-size: 8.33px; ", "")  # of nearly all its text, see assets/handbook.css
     head, rest = drawing[drawing.index("<svg") :].split(">", 1)
-    head = re.sub(r' (?:width|height|version|xmlns:xlink)="[^"]*"', "", head)
+    head = re.sub(r' (?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)
     head = f'{head} role="img" aria-label="{literal(facts["alt"])}">'
     # Unused ids would be duplicates when a page has several drawings.
     used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", rest))
@@ -120,7 +129,7 @@ def _smaller(drawing: str) -> str:
 
 def _rounded(found: re.Match[str]) -> str:
     path, name, text = found.groups()
-    digits = 2 if path else 1
+    digits = 2 if path and len(text) < _SHAPE else 1
     text = _NUMBER.sub(lambda number: f"{round(float(number[0]), digits):g}", text)
     if name.startswith(" d="):
         text = re.sub(r"\s*([A-Za-z])\s*", r"\1", text).strip()
