@@ -55,4 +55,4 @@ def test_what_a_study_needs_is_named_or_installed(tmp_path):
     installed = launch(tmp_path, "--install")
     assert installed.returncode == 0, installed.stdout + installed.stderr
     assert "Missing packages: nghttp2-client" in installed.stdout
-    assert "run  1 of 1  " in installed.stdout
+    assert "run 1 of 1 " in installed.stdout
