@@ -47,6 +47,17 @@ def test_a_figure_is_drawing_data_and_facts(begun):
     assert set(facts) == {"caption", "alt", "units", "notebook", "studies", "commit"}
 
 
+def test_a_figure_has_a_narrow_drawing_where_its_labels_leave_room(begun):
+    ax = draw()
+    size = ax.figure.get_size_inches().tolist()
+    publish.figure("curve", ax, DATA, caption="c", alt="a")
+    assert 'viewBox="0 0 248.4 ' in (begun / "curve.narrow.svg").read_text("utf-8")
+    assert ax.figure.get_size_inches().tolist() == size
+    ax.set_yticks([100], ["a name that is longer than a phone is wide, but not than a page"])
+    publish.figure("curve", ax, DATA, caption="c", alt="a")
+    assert (begun / "curve.svg").exists() and not (begun / "curve.narrow.svg").exists()
+
+
 def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):
     first = publish.figure("curve", draw(), DATA, caption="c", alt="a").read_bytes()
     second = publish.figure("curve", draw(), DATA, caption="c", alt="a").read_bytes()

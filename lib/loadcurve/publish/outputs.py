@@ -6,6 +6,7 @@ import math
 import os
 import re
 import subprocess
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -107,9 +108,12 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
     write_text(target, svg_text(ax, f"{_notebook}/{slug}"))
+    narrow = target.with_suffix(".narrow.svg")
+    narrow.unlink(missing_ok=True)
     if ax.axison:  # a diagram keeps its width
-        with narrowed(ax):
-            write_text(target.with_suffix(".narrow.svg"), svg_text(ax, f"{_notebook}/{slug}/narrow"))
+        with narrowed(ax), warnings.catch_warnings(), contextlib.suppress(UserWarning):
+            warnings.filterwarnings("error", "constrained_layout not applied")  # the labels leave no room for the axes
+            write_text(narrow, svg_text(ax, f"{_notebook}/{slug}/narrow"))
     _describe(target, data, caption=caption, alt=alt)
     _show_caption(f"Figure {slug}", caption, template)
     return target
