@@ -232,7 +232,7 @@ FIGURES = {
     "acceptance": Figure(
         rows("check balancer verdict", ("round_robin", "nft", "pass"), ("round_robin", "haproxy", "not checked"),
              ("fail_over", "nft", "fail")),
-        {"places": {"pass": (0, 0), "fail": (0, 1)}, "legend": None,  # each mark but the dash has its word
+        {"places": {"pass": (0, 0), "fail": (0, 1)}, "points limit": [(1, 0)], "legend": None,  # the dash has no word
          "xticks": ["nft", "haproxy"], "yticks": ["round robin", "fail over"]},
     ),
     "asymptotic_bounds": Figure(

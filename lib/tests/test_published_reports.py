@@ -1,6 +1,7 @@
 """Published reports and curves: declared, read, long enough, and with the numbers of their transcriptions."""
 
 import csv
+import json
 import os
 import re
 from functools import cache
@@ -70,6 +71,16 @@ def raw_files(root):
 each_source = in_one_test("source", REPORTS)
 each_table = in_one_test(("source", "table"), tables_of(ROOT))
 each_raw = in_one_test(("source", "raw"), raw_files(ROOT))
+
+
+def test_the_list_of_studies_counts_their_runs(root):
+    text = (root / "data" / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`studies/\w+`(?:, `studies/\w+`)*) \| [\d-]+ \| ([\d, ]+) \|", text, re.MULTILINE)
+    listed = {n: int(c) for names, counts in rows for n, c in zip(names.split(", "), counts.split(", "), strict=True)}
+    recorded = sorted((root / "data" / "studies").glob("*/runs.json"))
+    counted = {f"`studies/{path.parent.name}`": len(json.loads(path.read_text("utf-8"))["runs"]) for path in recorded}
+    del counted["`studies/connections_on_loopback`"]  # has a section of its own there
+    assert listed == counted
 
 
 @each_source
