@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import pandas as pd
 import pytest
 
 from loadcurve import analyse, models, plots
-from loadcurve.analysis import parse_objective
+from loadcurve.analysis import bottlenecks, parse_objective
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.sentences import throughput_key
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import text_report
 from loadcurve.report.figures import Figures
+from loadcurve.tables.schemas import failures
 
 CONNECTIONS = np.array([1, 2, 4, 8, 16, 32, 64])
 
@@ -409,3 +411,33 @@ def test_the_next_steps_name_one_number_of_repeats_and_ask_for_nothing_that_is_t
     servers = pd.DataFrame({"server": list("abc"), "connections": 8, "throughput_rps": [1.0, 2, 3]})
     text = str(analyse(servers))
     assert text.count("Not computed") == 1 and "does not establish the order of the curves" in text
+
+
+def test_of_many_curves_the_main_ones_are_shown_and_what_is_common_is_computed_once(monkeypatch):
+    """The work of a folder with thousands of URLs grows with its runs, not with its runs times its curves."""
+    calls = Counter()
+
+    def counted(module, name):
+        function = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given: calls.update([name]) or function(*given))
+
+    counted(failures, "count_failures")
+    counted(bottlenecks, "use_of_resources")
+    work = []
+    for number in (100, 250):
+        each = pd.DataFrame(
+            {"url": [f"http://a/{i}" for i in range(number)], "throughput_rps": np.arange(number) + 9.0}
+        )
+        longer = each.head(3).assign(connections=16)  # the slowest have most levels
+        runs = pd.concat([each.assign(connections=8), longer], ignore_index=True)
+        runs = runs.assign(run_id=[f"r{i}" for i in runs.index], tool="wrk", requests=900, latency_mean_s=0.01)
+        calls.clear()
+        found = analyse(runs)
+        work.append(dict(calls))
+    assert work[0] == work[1]
+    text = str(found)
+    shown = [curve.variant for curve in found.curves if re.search(rf"{curve.variant} ", text)]
+    assert len(found.curves) == 250
+    assert shown == sorted([f"url=http://a/{i}" for i in (0, 1, 2, *range(213, 250))])
+    assert "250 curves, of which the report shows 40: those with most levels, then highest throughput." in text
+    assert len(set(found.levels["variant"])) == len(set(found.results["variant"])) == 250

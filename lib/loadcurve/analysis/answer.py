@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.advice import HELD, advise
+from loadcurve.analysis.bottlenecks import why_no_usage
 from loadcurve.analysis.cells import (
     FACTOR,
     connections_words,
@@ -26,7 +27,7 @@ from loadcurve.analysis.sentences.levels import at_load
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict
 from loadcurve.audit.registry import all_rules, audit
-from loadcurve.audit.run_tables import merge_samples
+from loadcurve.audit.run_tables import by_run, merge_samples
 from loadcurve.audit.settings import default_settings
 from loadcurve.audit.verdict import finding_sentences, unchecked_count
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
@@ -41,6 +42,7 @@ from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import SAME_RATE, name_loops
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.tables.schemas.derived import HOLD_A_RATE
+from loadcurve.tables.schemas.failures import error_ratio
 from loadcurve.units import group_lines
 
 _TRUST = {
@@ -305,7 +307,17 @@ class Analysis:
 
 
 def _of_curves(curves: Sequence[Curve], draw: Draw | None) -> list[Block]:
-    """Return the curves side by side, what is missing in all of them once, and a section for each with a shape."""
+    """Return the curves side by side, what is missing in all of them once, and a section for each with a shape.
+
+    Of many curves, the main ones: those with most levels, of these the fastest.
+    """
+    many = len(curves) >= _MANY
+    sentence = (
+        f"{len(curves):,} curves, of which the report shows {_MAIN}: those with most levels, then highest throughput.  "
+        "-o FILE.json holds all.  To narrow: name fewer files, or pool repeats with --repeats REGEX"
+    )
+    if many:
+        curves = sorted(curves, key=lambda each: (-len(each.levels), -each.levels["throughput_rps"].max()))[:_MAIN]
     curves = sorted(curves, key=lambda curve: _by_number(curve.variant))
     plain = [curve for curve in curves if len(curve.levels) == 1 and len(curve.results) == 1 and not curve.bottleneck]
     absent = [curve.absent() for curve in curves]
@@ -318,7 +330,13 @@ def _of_curves(curves: Sequence[Curve], draw: Draw | None) -> list[Block]:
         throughput = levels["throughput_rps"].to_list()
         blocks = [Grid(["curve", *headings], rows, LEVELS, left=1, bars=throughput, bars_title="throughput")]
     sections = [Section(curve.variant, curve.blocks(draw, shared)) for curve in curves if curve not in plain]
-    return [*blocks, *sections, Items("Not computed for any curve", shared)]
+    first = [Paragraph("Curves", sentence)] if many else []
+    of_all = "the curves shown" if many else "any curve"
+    return [*first, *blocks, *sections, Items(f"Not computed for {of_all}", shared)]
+
+
+_MANY = 200  # curves, of which a table fills several screens
+_MAIN = 40
 
 
 def _by_number(name: str) -> list[tuple[int, float, str]]:
@@ -408,14 +426,15 @@ def analyse(
     require_report(parsed, source)
     checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
     runs = _finished_runs(checked["runs"], source)
-    runs = runs.assign(row=range(len(runs)))
+    runs = runs.assign(row=range(len(runs)), error_ratio=error_ratio(runs))
+    # What is the same for all curves is computed once: a folder may have thousands of them.
     watched = ("cpu", "disks", "network")
     monitors = {name: merge_samples(name, table) for name, table in checked.items() if name in watched}
+    unwatched = why_no_usage(monitors, runs.head(0))
+    own = by_run(monitors | {name: table for name, table in checked.items() if name == "factors"})
     curves = tuple(
-        analyse_curve(
-            variant, group, monitors, load=load, objectives=asked, level=level, factors=checked.get("factors")
-        )
-        for load, variant, group in _named_curves(runs, checked)
+        analyse_curve(variant, rows, own(rows), load=load, objectives=asked, level=level, unwatched=unwatched)
+        for load, variant, rows in _named_curves(runs, checked)
     )
     if any(len(curve.levels) for curve in curves):
         curves = tuple(curve for curve in curves if len(curve.levels))

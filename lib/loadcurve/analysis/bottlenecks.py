@@ -53,6 +53,8 @@ def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> p
     >>> summarise_usage({"cpu": cpu}, runs)[["resource", "servers", "utilisation_ratio"]].values.tolist()
     [['all CPUs', 2, 0.5], ['busiest CPU', 1, 0.9]]
     """
+    if not any(map(len, tables.values())):
+        return pd.DataFrame()
     found = use_of_resources({**tables, "runs": runs})
     rows = found.merge(runs.assign(key=key_of(runs)), on="key", suffixes=("_watched", ""))
     return rows.drop(columns=["key", "host_watched" if "host" in runs else "host"])

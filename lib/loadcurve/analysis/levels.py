@@ -1,8 +1,11 @@
 """Runs with all that an objective may ask of them, levels of a curve, and the choice of curve and load."""
 
+import re
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.types import is_integer_dtype
 
 from loadcurve.analysis.objective import quantile_column
 from loadcurve.errors import NotMeasuredError
@@ -40,6 +43,9 @@ def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     return runs.copy()  # 100 merges, as for `ab -e`, leave a DataFrame of 100 blocks, of which pandas warns
 
 
+_QUANTILE = re.compile(r"latency_p[0-9_]+_s")
+
+
 def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: float = 0.95) -> pd.DataFrame:
     """Throughput, response time and errors at each load of one curve, over the repeats.
 
@@ -53,31 +59,35 @@ def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: 
     >>> summarise_load_levels(runs)[["connections", "runs", "throughput_rps", "gain_ratio"]].round(2).values.tolist()
     [[1.0, 1.0, 100.0, nan], [2.0, 2.0, 190.0, 0.9]]
     """
-    known = runs[runs[load].notna() & runs["throughput_rps"].notna()]
-    known = known.assign(error_ratio=error_ratio(known))
-    quantiles = [name for name in known.filter(regex=r"^latency_p[0-9_]+_s$") if known[name].notna().any()]
-    times = ["latency_mean_s", *quantiles]
-    rows = []
-    for at, repeats in known.groupby(load):
-        mean = find_mean(repeats["throughput_rps"].astype(float), level)
+    # Arrays, not frames: a folder may have thousands of curves, and its runs a hundred columns.
+    quantiles = [name for name in runs if _QUANTILE.fullmatch(name)]
+    columns = (load, "throughput_rps", "latency_mean_s", *quantiles)
+    numbers = {name: runs[name].to_numpy(float, na_value=np.nan) for name in columns}
+    failed = runs["error_ratio"] if "error_ratio" in runs else error_ratio(runs)
+    numbers["error_ratio"] = failed.to_numpy(float, na_value=np.nan)
+    known = ~np.isnan(numbers[load]) & ~np.isnan(numbers["throughput_rps"])
+    quantiles = [name for name in quantiles if not np.isnan(numbers[name][known]).all()]
+    digits = [digit_of(runs, name) for name in ("latency_mean_s", *quantiles)]
+    numbers["latency_digit_s"] = np.max(digits, axis=0)
+    rows: list[dict[str, float]] = []
+    for at in np.unique(numbers[load][known]):
+        repeats = {name: values[known & (numbers[load] == at)] for name, values in numbers.items()}
+        mean = find_mean(repeats["throughput_rps"], level)
+        before = rows[-1]["throughput_rps"] if rows else np.nan
         rows.append(
             {
-                load: at,
-                "runs": len(repeats),
+                load: int(at) if is_integer_dtype(runs[load]) else at,
+                "runs": len(repeats[load]),
                 "throughput_rps": mean.value,
                 "throughput_lo": np.maximum(mean.lo, 0.0),  # the interval of few runs may reach below
                 "throughput_hi": mean.hi,
-                "latency_mean_s": repeats["latency_mean_s"].astype(float).mean(),
-                **{name: repeats[name].astype(float).max() for name in quantiles},
-                "latency_digit_s": max(digit_of(repeats, name).max() for name in times),
-                "error_ratio": repeats["error_ratio"].max(),
+                "gain_ratio": mean.value / before - 1 if before > 0 else np.nan,
+                "latency_mean_s": pd.Series(repeats["latency_mean_s"]).mean(),
+                **{name: np.fmax.reduce(repeats[name]) for name in (*quantiles, "latency_digit_s", "error_ratio")},
             }
         )
-    columns = [load, "runs", "throughput_rps", "throughput_lo", "throughput_hi", "latency_mean_s"]
-    table = pd.DataFrame(rows, columns=[*columns, *quantiles, "latency_digit_s", "error_ratio"])
-    before = table["throughput_rps"].shift()
-    table.insert(5, "gain_ratio", table["throughput_rps"] / before.where(before > 0, np.nan) - 1)
-    return table
+    first = [load, "runs", "throughput_rps", "throughput_lo", "throughput_hi", "gain_ratio", "latency_mean_s"]
+    return pd.DataFrame(rows, columns=[*first, *quantiles, "latency_digit_s", "error_ratio"])
 
 
 def still_rises(levels: pd.DataFrame) -> bool:

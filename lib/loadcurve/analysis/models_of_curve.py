@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import models
-from loadcurve.analysis.bottlenecks import GENERATOR, summarise_usage, why_no_usage
+from loadcurve.analysis.bottlenecks import GENERATOR, NO_SAMPLE, TOO_SHORT, summarise_usage
 from loadcurve.analysis.cells import FACTOR, percentile
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import still_rises, summarise_load_levels, without_failures
@@ -18,7 +18,7 @@ from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
 from loadcurve.tables.curves import SATURATED_RATIO, confounded_factors, factors_along
 from loadcurve.tables.schemas.derived import digit_of
-from loadcurve.tables.schemas.failures import FEW_ERRORS, error_ratio
+from loadcurve.tables.schemas.failures import FEW_ERRORS
 from loadcurve.units import format_quantity
 
 MIN_LEVELS = 6
@@ -67,11 +67,15 @@ def analyse_curve(
     load: str = "connections",
     objectives: Sequence[Objective] = (),
     level: float = 0.95,
-    factors: pd.DataFrame | None = None,
+    unwatched: str = NO_SAMPLE,
 ) -> Curve:
-    """Return what the models say about the runs of one variant; `factors` tells what else changes along its load."""
-    known = runs[runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)]
-    known = known.assign(error_ratio=error_ratio(known))
+    """Return what the models say about the runs of one variant.
+
+    `runs` have an ``error_ratio``.  `tables` are the rows of these runs: of monitors, and of ``factors``, which show
+    what else changes along the load.  `unwatched` is why a run without samples has none.
+    """
+    measured = runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)
+    known = runs if measured.all() else runs[measured]
     levels = summarise_load_levels(known, load, level)
     found = _Found()
     if levels.empty:
@@ -79,7 +83,7 @@ def analyse_curve(
         found.missing["Throughput over load"] = f"no run has both a throughput and {lacks}: Not used names what to do"
         nothing = pd.DataFrame()
         return Curve(variant, load, runs, levels, (), None, nothing, nothing, nothing, "", found.missing)
-    along = factors_along(known, factors, load)
+    along = factors_along(known, tables.get("factors"), load)
     for name, values in along.items():
         levels[f"{FACTOR}{name}"] = levels[load].map(values.groupby(known[load]).first())
     served = without_failures(levels)
@@ -90,9 +94,10 @@ def analyse_curve(
         _over_factor(name, values, known, level, found)
     if objectives:
         _capacity(known, levels, load, objectives, found)
-    usage = summarise_usage(tables, known)
+    monitors = {name: rows for name, rows in tables.items() if name != "factors"}
+    usage = summarise_usage(monitors, known)
     if usage.empty:
-        found.missing["Bottleneck"] = why_no_usage(tables, known)
+        found.missing["Bottleneck"] = TOO_SHORT if any(map(len, monitors.values())) else unwatched
     elif len(generator := usage[usage["resource"].astype(str).str.endswith(GENERATOR)]):
         levels["generator_ratio"] = levels[load].map(generator.groupby(load)["utilisation_ratio"].max())
     limits = _limits(usage, levels, load, level, found)
@@ -126,7 +131,7 @@ def _highest_throughput(
 ) -> None:
     """Add the mean throughput at the load where it is highest."""
     where = f"connections = {best:g}" if load == "connections" else f"{format_quantity(best, 'rps')} offered"
-    peak = find_mean(runs[runs[load] == best]["throughput_rps"].astype(float), level)
+    peak = find_mean(runs.loc[runs[load] == best, "throughput_rps"].astype(float), level)
     peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(runs, load), *peak.warnings))
     found.add("peak", f"Highest mean throughput, at {where}", "rps", lambda: peak)
 

@@ -126,6 +126,18 @@ def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
     return own
 
 
+def by_run(tables: Tables) -> Callable[[pd.DataFrame], dict[str, pd.DataFrame]]:
+    """Return a function that selects the rows of all tables that belong to some runs, after one pass over them."""
+    places = {name: frame.groupby(key_of(frame), sort=False).indices for name, frame in tables.items()}
+
+    def select(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        keys = key_of(runs).unique()
+        found = {name: [np.array([], int), *(at[key] for key in keys if key in at)] for name, at in places.items()}
+        return {name: tables[name].take(np.sort(np.concatenate(rows))) for name, rows in found.items()}
+
+    return select
+
+
 class RunTables(Mapping[str, pd.DataFrame]):
     """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it."""
 

@@ -97,6 +97,8 @@ def confounded_factors(runs: pd.DataFrame, over: str = "connections") -> dict[st
     >>> confounded_factors(pd.DataFrame({"connections": [1, 2, 4], "tool": ["wrk", "wrk", "ab"], "threads": [1, 2, 2]}))
     {'tool': ['wrk', 'ab']}
     """
+    if runs[over].nunique() < 2:
+        return {}
     known = _candidates(runs).drop(columns=["variant", over], errors="ignore")
     if "threads" in known and "connections" in runs:
         known["threads"] = known["threads"].where(runs["connections"] >= known["threads"].max())
@@ -117,7 +119,7 @@ def factors_along(runs: pd.DataFrame, factors: pd.DataFrame | None, over: str = 
     >>> factors_along(runs, factors)["servers"].to_list()
     ['1', '2']
     """
-    if factors is None or factors.empty or "run_id" not in runs:
+    if factors is None or factors.empty or "run_id" not in runs or runs[over].nunique() < 2:
         return {}
     of_study = factors["study"].fillna("").astype(str) + "/" + factors["run_id"].astype(str)
     keys, found = runs["study"].fillna("").astype(str) + "/" + runs["run_id"].astype(str), {}

@@ -12,7 +12,6 @@ from loadcurve.audit.hosts import limit_reached
 from loadcurve.audit.rule import Severity
 from loadcurve.audit.samples import advised_seconds
 from loadcurve.tables.schemas.derived import LITTLE_RATIO, SCRIPTED, STREAMS
-from loadcurve.tables.schemas.failures import count_failures, polls_timeouts
 from loadcurve.units import fill_text
 
 _LEAST, _MOST = LITTLE_RATIO
@@ -52,9 +51,8 @@ def facts_of(run: Any, measured: Mapping[str, Any]) -> SimpleNamespace:
     f.why = f", and {f.table}" if f.full_table else ""
     f.why = f", and the {f.opened} left are {f.limit.words}" if hasattr(f.limit, "words") else f.why
     f.how = f.limit.advice if f.limit else _HOW_TO_OPEN
-    frame = pd.DataFrame([run])
     # wrk counts late responses, and leaves their times out of its mean (4.1.0, src/wrk.c, response_complete).
-    f.late = f.errors_timeout if f.tool == "wrk" and not polls_timeouts(frame).iloc[0] else 0
+    f.late = f.errors_timeout if f.tool == "wrk" and not f.polled else 0
     share = f.late / f.requests if f.late else np.nan
     f.each_late_s = (f.by_law_s - (1 - share) * f.latency_mean_s) / share  # N = X ((1 - f) R + f t)
     slowest = f.latency_max_s if f.latency_max_s >= f.latency_mean_s else np.nan
@@ -66,8 +64,7 @@ def facts_of(run: Any, measured: Mapping[str, Any]) -> SimpleNamespace:
     f.of_wait = fill_text(f.of_wait, vars(f))
     f.at_end = min(f.connections, f.in_flight + f.connections * f.waited_s / f.duration_s)
     f.pause_s = f.latency_mean_s * (1 / f.ratio - 1)  # Z = N / X - R
-    sent = count_failures(frame)["sent"].iloc[0]
-    f.unanswered = 0 if np.isnan(sent) else round(float(sent)) - f.requests
+    f.unanswered = 0 if np.isnan(f.sent) else round(f.sent) - f.requests
     f.each, f.advised_s = f.requests / f.connections, advised_seconds(run)
     f.named = f.tool or "the tool"
     return f

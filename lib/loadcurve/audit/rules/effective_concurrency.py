@@ -64,6 +64,7 @@ from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.run_tables import Tables, key_of, rows_of
 from loadcurve.audit.samples import samples_within
 from loadcurve.tables.schemas.derived import HOLD_A_RATE, LITTLE_RATIO, SCRIPTED, half_digit
+from loadcurve.tables.schemas.failures import count_failures, polls_timeouts
 from loadcurve.units import fill_text
 
 
@@ -73,6 +74,7 @@ def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> 
     holds = (runs["target_rate_rps"] > 0).fillna(False) | runs["tool"].isin(HOLD_A_RATE)
     known = pd.DataFrame({"half_digit_s": half_digit(runs, "latency_mean_s"), "holds_a_rate": holds.to_numpy()})
     known["may_be_corrected"] = runs["latency_corrected"].fillna(True).to_numpy()
+    known["polled"], known["sent"] = polls_timeouts(runs).to_numpy(), count_failures(runs)["sent"].to_numpy()
     for (run, key), own in zip(rows_of(tables), known.to_dict("records"), strict=True):
         requested = float(run.connections)
         if reason := _why_unchecked(run):

@@ -56,7 +56,8 @@ def digit_of(runs: pd.DataFrame, column: str) -> np.ndarray:
         return np.zeros(len(runs))
     units = _TIMES if column.startswith("latency_") else _SIZES
     own = np.array(units)[np.maximum(np.searchsorted(_NEXT * np.array(units), values, side="right") - 1, 0)]
-    found = np.where([each.has_units for each in digits] & ~np.isnan(values), _DECIMAL * own, 0.0)
+    has_units = np.array([each.has_units for each in digits], dtype=bool)
+    found = np.where(has_units & ~np.isnan(values), _DECIMAL * own, 0.0)
     name = "time_s" if column.startswith("latency_") else "bytes_per_s"
     unit = np.array([getattr(each, name) for each in digits]) * (column != "received_bytes")
     in_units = np.divide(values, unit, out=np.full(len(runs), np.nan), where=unit > 0)
