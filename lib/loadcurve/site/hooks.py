@@ -75,6 +75,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add executed notebooks, figures' data, raw files, the schema of study files and generated pages to the site."""
     build = _build(config)
+    for unused in [each for each in files if each.src_uri.startswith("assets/javascripts/lunr/")]:
+        files.remove(unused)  # searches other languages than English, and has other licences
     for notebook in sorted((build.parent / "notebooks").glob("[0-9]*.ipynb")):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make skips such a notebook, so it has no executed copy
             raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")

@@ -2,9 +2,12 @@
 
 import csv
 import html
+import json
 import re
 from collections import Counter
+from pathlib import Path
 
+import material
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -101,3 +104,27 @@ def test_a_translation_names_the_pages_that_changed_since(source):
     assert all(html.escape(name) in text for name in changed)
     (other,) = changed_since({"translates": {"checklist.md": "00000000"}}, ROOT / "handbook")
     assert other.startswith("checklist.md (")
+
+
+def test_the_page_of_licences_names_all_that_the_site_ships():
+    page = (ROOT / "handbook/reference/licences.md").read_text("utf-8")
+    assets = SITE / "assets"
+    listed = {found for glob in re.findall(r"`assets/(\S+)`", page) for found in assets.glob(glob)}
+    shipped = {path for path in assets.rglob("*") if path.is_file()} - {assets / "apache-2.0.txt"}
+    assert shipped == listed
+    assert not [path for path in SITE.rglob("*") if path.suffix in (".woff", ".woff2", ".ttf", ".otf", ".wasm", ".mjs")]
+    sources = [name for path in assets.rglob("*.map") for name in json.loads(path.read_text("utf-8"))["sources"]]
+    packages = {name.split("node_modules/")[-1].split("/")[0] for name in sources if "node_modules/" in name}
+    icons = Path(material.__file__).parent / "templates/.icons"
+    pages = "".join(path.read_text("utf-8") for path in [*assets.rglob("*.css"), SITE / "index.html", SITE / PAGES[-1]])
+    drawn = {text.strip() for text in re.findall(r"(?:<|%3C)path[^>]*? d=[\"']([^\"']+)", pages)}
+    sets = {
+        path.relative_to(icons).parts[0]
+        for path in icons.rglob("*.svg")
+        if set(re.findall(r' d="([^"]{20,})"', path.read_text("utf-8"))) & drawn
+    }
+    assert {"rxjs", "lunr"} <= packages and {"material", "octicons"} <= sets
+    unnamed = {name for name in packages if f"[{name}]" not in page} | {
+        name for name in sets if f"`{name}`" not in page
+    }
+    assert unnamed == set()
