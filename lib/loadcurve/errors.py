@@ -201,7 +201,9 @@ def named_as(path: object, draft: object = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        unnamed = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        # Of two names, it is the disk of the second one, to which the first is copied, that is full.
+        one_file = error.filename is not None and error.filename2 is None
+        unnamed = not one_file and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         if unnamed or (draft and str(error.filename).startswith(str(draft))):
             raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from None
         raise

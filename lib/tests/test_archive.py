@@ -5,6 +5,8 @@ import json
 import lzma
 import os
 import shutil
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -36,9 +38,10 @@ def content(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 def write_archive(study: Path, *members: tuple[tarfile.TarInfo, bytes], end: bytes = bytes(1024)) -> Path:
     """Write members, each as its header says, however wrong."""
-    with lzma.open(study / ARCHIVE, "wb") as tar:
+    with lzma.open(study / ARCHIVE, "wb", check=lzma.CHECK_SHA256) as tar:
         for info, text in members:
-            tar.write(info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape") + text + bytes(-len(text) % 512))
+            form = tarfile.USTAR_FORMAT if 0 <= info.size < 1 << 33 and len(info.name) < 256 else tarfile.GNU_FORMAT
+            tar.write(info.tobuf(form, "utf-8", "surrogateescape") + text + bytes(-len(text) % 512))
         tar.write(end)
     return study / ARCHIVE
 
@@ -57,7 +60,7 @@ def edited(study: Path, change) -> None:
     with tarfile.open(study / ARCHIVE) as tar:
         members = {info.name: tar.extractfile(info).read() for info in tar.getmembers()}
     change(members)
-    write_archive(study, *(member(name, text, mode=0o644) for name, text in members.items()))
+    write_archive(study, *(member(name, text, mode=0o644) for name, text in sorted(members.items())))
 
 
 def test_a_packed_study_reads_as_the_plain_one(study, called, monkeypatch):
@@ -161,7 +164,13 @@ def test_what_was_changed_in_an_archive_is_named_as_in_a_folder(study, called, e
         ([member("a", b"", type=tarfile.DIRTYPE)], "expected regular files only"),
         ([member("a/x", mode=0o4755)], "expected regular files only"),
         ([member("a/" + "x" * 300)], "expected regular files only"),  # of which GNU tar writes a further header
-        ([member("a/x"), member("a/x")], "expected each file once"),
+        ([member("a/x"), member("a/x")], "expected each file once, in the order of names"),
+        ([member("b/x"), member("a/x")], "expected each file once, in the order of names"),
+        ([member("C:/x")], "expected names such as RUN/FILE"),
+        ([member("a/..\\x")], "expected names such as RUN/FILE"),
+        ([member("a/x\0/../../escaped")], "expected headers as loadcurve pack writes them"),
+        ([member("a/x", mtime=1)], "expected headers as loadcurve pack writes them"),
+        ([member("a/x", bytes(2 << 20))], "expected at most 1,048,576 bytes in a, as its run.json lists"),
         ([member("a/x"), member("A/y")], "expected names that differ in more than case"),
         ([member("a/ä"), member("a/a\u0308")], "expected names that differ in more than case"),
         ([member("a/\udcff")], "expected names in UTF-8"),
@@ -188,9 +197,15 @@ def test_a_cut_or_padded_archive_is_refused(study, monkeypatch):
         (study / ARCHIVE).write_bytes(broken)
         with pytest.raises(ParseError, match="expected a whole archive"):
             opened(study)
-    write_archive(study, member("a/x"), end=bytes(1024) + b"more")
-    with pytest.raises(ParseError, match="nothing after the last file"):
-        opened(study)
+    for end, after in (bytes(1024) + b"more", b""), (bytes(1024), b"more"), (bytes(1024), lzma.compress(b"more")):
+        (path := write_archive(study, member("a/x"), end=end)).write_bytes(path.read_bytes() + after)
+        with pytest.raises(ParseError, match="nothing after the last file"):
+            opened(study)
+    large = {"check": lzma.CHECK_SHA256, "filters": [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]}
+    for options, said in ({"check": lzma.CHECK_CRC64}, "a stream without SHA-256"), (large, "Memory usage limit"):
+        (study / ARCHIVE).write_bytes(lzma.compress(lzma.decompress(whole), **options))
+        with pytest.raises(ParseError, match=said):
+            opened(study)
     write_archive(study, member("a/x"), member("a/y"))
     monkeypatch.setattr(archive, "_MAX_FILES", 1)
     with pytest.raises(ParseError, match="at most 1 files"):
@@ -237,6 +252,57 @@ def test_a_run_in_both_forms_must_be_the_same(study):
     (study / RUNS[0] / "local.wrk.txt").write_text("another\n")
     with pytest.raises(ParseError, match="each run once, .* got 'cpu-c0008-r1 in both, with other content'"):
         run_folders(study)
+
+
+SMALL = """mount -t tmpfs -o size=64k none small && mount -t tmpfs -o size=64k none tmp && "$@"
+code=$?; find small -mindepth 1; exit $code"""
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("unpack {0} -o small/copy", "small/copy: No space left on device"),
+        ("show {0}", "{1}/tmp (TMPDIR may name another folder): No space left on device"),
+        ("unpack {0} -o copy", "copy: File too large"),
+        ("unpack {0}", "{0}: File too large"),
+        ("pack {0} --all", "{0}/runs.tar.xz: File too large"),
+    ],
+)
+def test_a_full_disk_is_named_in_one_line_and_leaves_nothing(study, tmp_path, command, place):
+    """Small file systems in a namespace of mounts, or, which needs no root, a limit of the size of files."""
+    for name in ("small", "tmp"):
+        (tmp_path / name).mkdir()
+    if not command.startswith("pack"):
+        pack(study, RUNS)
+    before = content(tmp_path)
+    limits = ["sh", "-c", 'ulimit -f 4; "$@"', "sh"]
+    if "No space" in place:
+        limits = ["unshare", "-m", "sh", "-c", SMALL, "sh"]
+        if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
+            pytest.skip("a namespace of mounts needs root")
+    argv = [*limits, sys.executable, "-m", "loadcurve", *command.format(study).split()]
+    env = os.environ | {"TMPDIR": str(tmp_path / "tmp"), "LOADCURVE_ROOT": str(tmp_path / "elsewhere")}
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith(f"{place.format(study, tmp_path)}; ") and done.stderr.count("\n") == 1, done.stderr
+    assert done.returncode == 1 and not done.stdout and content(tmp_path) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"small", "tmp", "data"}
+
+
+def test_an_archive_that_differs_from_the_folders_keeps_the_folders(study, monkeypatch):
+    before, close = content(study), lzma.LZMAFile.close
+
+    def losing(file):
+        """A disk that returns other bytes than were written to it, in a whole archive of its own."""
+        close(file)
+        draft = next(study.glob(".packing-*"))
+        text = lzma.decompress(draft.read_bytes())
+        draft.write_bytes(lzma.compress(text.replace(b"Running", b"running"), check=lzma.CHECK_SHA256))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lzma.LZMAFile, "close", losing)
+        with pytest.raises(LoadcurveError, match="expected the files that were packed, got others: check the disk"):
+            pack(study, RUNS)
+    assert content(study) == before and pack(study, RUNS) == list(RUNS)
 
 
 def test_an_archive_that_is_a_link_out_of_the_study_is_refused(study):

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
+from loadcurve.cli import studies
 from loadcurve.files import atomic
 from loadcurve.ingest import store, table_parts
 from loadcurve.ingest.files import Hints
+from loadcurve.launching.studies import study_text
 from loadcurve.reading import export, read_each
 
 # Two reports are written, then the writer is killed as it asks for the third.
@@ -66,6 +68,22 @@ def test_an_ingest_that_fails_leaves_the_old_tables_and_nothing_else(report, tmp
     with pytest.raises(OSError, match="No space"):
         export.write_tables(failing(), tmp_path, form)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, monkeypatch):
+    """A half-written study would block the repetition of the command: its name is taken."""
+    text = study_text("shop", url="http://127.0.0.1:1/", tool="wrk", connections="1", rates="", seconds=1, repeats=1)
+
+    def full(target, text):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(studies, "write_text", full)
+        with pytest.raises(OSError, match="No space left on device: '.*/shop'"):
+            studies.write_new(tmp_path / "shop", text)
+    assert not list(tmp_path.iterdir())
+    studies.write_new(tmp_path / "shop", text)
+    assert [path.name for path in tmp_path.rglob("*")] == ["shop", "study.yml"]
 
 
 def test_nothing_is_written_in_place(root):

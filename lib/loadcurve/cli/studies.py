@@ -1,6 +1,5 @@
 """Commands about studies: make one, list them, show the results of one."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from loadcurve.cli.answers import print_analysis
 from loadcurve.cli.options import number
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
-from loadcurve.files.atomic import temporary_folder, write_text
+from loadcurve.files.atomic import new_folder, temporary_folder, write_text
 from loadcurve.units import format_quantity
 
 
@@ -77,8 +76,8 @@ def write_new(folder: Path, text: str) -> str:
             read_checked(file)
         except LoadcurveError as error:
             raise LoadcurveError(str(error).replace(str(file), f"{name}/study.yml")) from None
-    folder.mkdir(parents=True)
-    write_text(folder / "study.yml", text)
+    with new_folder(folder) as draft:
+        write_text(draft / "study.yml", text)
     return paths.shown(folder / "study.yml")
 
 
@@ -163,8 +162,8 @@ def unpack(
     if output is None:
         with lock_folder(folder):
             archive.unpack(folder)
-    elif output.exists():
-        raise LoadcurveError(f"{output}: expected a new folder, got one that exists: name another")
+    elif output.exists() or output.resolve().is_relative_to(folder):
+        raise LoadcurveError(f"{output}: expected a new folder outside the study, got one that exists: name another")
     else:
-        shutil.copytree(archive.opened(folder), output)
+        archive.copy_study(folder, output)
     typer.echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")

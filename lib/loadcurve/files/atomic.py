@@ -86,11 +86,16 @@ def temporary_folder() -> Iterator[Path]:
         os.close(lock)  # another process removed it before it was locked
     try:
         folder.mkdir(mode=0o700)
-        with named_as(folder):
+        with named_as(temporary_place()):
             yield folder
     finally:
         _remove(folder, file)
         os.close(lock)
+
+
+def temporary_place() -> str:
+    """Return the name of the folder of temporary files for messages about its file system, which may be full."""
+    return f"{_place().parent} (TMPDIR may name another folder)"
 
 
 def remove_left() -> None:
@@ -177,6 +182,20 @@ def replacing(target: Path) -> Iterator[Path]:
             replace(draft, target)
         except BaseException:
             draft.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder next to `target`, which becomes the target at the end, or is removed after an error."""
+    draft = target.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    with named_as(target, draft):
+        try:
+            draft.mkdir(parents=True)
+            yield draft
+            draft.rename(target)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
             raise
 
 
