@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from loadcurve.files.paths import ARCHIVE, on_disk, shown
 from loadcurve.ingest.store import read_table, read_warnings
 from loadcurve.study import archive
 from loadcurve.study.archive import opened, pack, unpack
-from loadcurve.study.records import run_folders
+from loadcurve.study.records import read_run, run_folders, write_run
 
 STUDY = "connections_on_loopback"
 RUNS = ("cpu-c0008-r1", "delay-c0008-r1")
@@ -250,8 +251,34 @@ def test_a_run_in_both_forms_must_be_the_same(study):
     (study / "kept").rename(study / RUNS[0])
     assert len(run_folders(study)) == 2
     (study / RUNS[0] / "local.wrk.txt").write_text("another\n")
-    with pytest.raises(ParseError, match="each run once, .* got 'cpu-c0008-r1 in both, with other content'"):
-        run_folders(study)
+    before = content(study)
+    for read in run_folders, unpack, lambda study: pack(study, RUNS):
+        with pytest.raises(ParseError, match="each run once, .* got 'cpu-c0008-r1 in both, with other content'"):
+            read(study)
+        assert content(study) == before, "which of them is right, only its owner knows"
+
+
+def test_only_finished_runs_are_packed_and_no_copy_lies_in_or_on_what_is_there(study, called, tmp_path):
+    write_run(replace(read_run(study / RUNS[1]), status="interrupted"), study / RUNS[1])
+    before = content(study)
+    assert called("pack", "--all", STUDY)[0] == 0 and [path.name for path in run_folders(study)] == list(RUNS)
+    assert (study / RUNS[1]).is_dir() and not (study / RUNS[0]).exists()
+    (tmp_path / "empty").mkdir()  # a folder could be renamed to it
+    for place in (tmp_path / "empty", study / "copy", study / RUNS[1] / "copy"):
+        code, _, err = called("unpack", STUDY, "-o", place)
+        assert code == 1 and err.startswith(f"{place}: expected a new folder outside the study")
+    assert called("unpack", STUDY)[0] == 0 and content(study) == before
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_run_in_an_archive_that_no_manifest_lists_is_named_in_one_line(study, called, listed):
+    shutil.copytree(study / RUNS[0], study / "more")
+    write_run(replace(read_run(study / RUNS[0]), run_id="more"), study / "more")
+    if not listed:
+        (study / "runs.json").unlink()
+    pack(study, [*RUNS, "more"])
+    said = "/more: not of this launch: runs.json" if listed else "/runs.json: not there, so nothing lists the 3 runs"
+    assert " ".join(called("show", STUDY)[1].split()).count(said) == 1
 
 
 SMALL = """mount -t tmpfs -o size=64k none small && mount -t tmpfs -o size=64k none tmp && "$@"

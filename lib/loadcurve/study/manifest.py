@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import LoadcurveError, ParseError, original
 from loadcurve.files.atomic import write_text
-from loadcurve.files.paths import leads_out_of, shown
+from loadcurve.files.paths import is_packed, leads_out_of, shown
 from loadcurve.study.study import Study
 
 NAME = "runs.json"
@@ -74,6 +74,8 @@ def gaps_of(study_folder: Path, found: Mapping[str, str], *, follow: bool = Fals
     """
     listed, links = read_manifest(study_folder), dict(_links(study_folder, follow=follow))
     yield from links.items()
+    if not listed and found and is_packed(Path(original(str(study_folder)))):
+        yield NAME, f"not there, so nothing lists the {len(found)} runs of this study, packed or not; restore it"
     for run_id, seal in listed.items():
         if seal and run_id not in found and run_id not in links:
             yield run_id, f"missing: {NAME} lists it, but its folder is gone; restore it, or launch the study again"
