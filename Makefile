@@ -167,9 +167,9 @@ unlike = $(shell [ "$$($(2))" = "$$(cat $(or $(3),$(1)) 2>/dev/null)" ] || echo 
 # --- the machine ---------------------------------------------------------------------------------------------------
 
 # A stamp holds what is missing here; when that is another list, what needs the tools is done again.
-system := SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh
+system := SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/loadcurve/lab/system.sh
 STAMPS := build/lab-tools.stamp build/lab-test.stamp build/browser.stamp
-$(STAMPS): build/%.stamp: lib/system.sh
+$(STAMPS): build/%.stamp: lib/loadcurve/lab/system.sh
 	@mkdir -p build
 	@$(system) install $*
 	@$(system) state $* > $@

@@ -145,7 +145,7 @@ def network_tools():
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     if missing := [tool for tool in NETWORK_TOOLS if which(tool) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/system.sh install lab-test)")
+        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/loadcurve/lab/system.sh install lab-test)")
     asked = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True, text=True, check=False)
     if asked.returncode:
         pytest.skip(f"no network namespaces here: {asked.stderr.strip()}")

@@ -44,9 +44,17 @@ pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(f"{{rows
 def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "delay-c0008-r1")) -> None:
     """Write the checkout: two notebooks, of which one reads the table `runs` and the other `sockets`."""
     copy_runs(tree / "data" / "studies" / STUDY, *runs)
-    for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "lib/loadcurve/designs"):
+    for folder in (
+        "lib/loadcurve/site",
+        "lib/loadcurve/lab",
+        "handbook",
+        "notebooks",
+        ".venv/bin",
+        "lib/loadcurve/designs",
+    ):
         (tree / folder).mkdir(parents=True)
-    for file in (root / "Makefile", root / "lib/packages.py", *root.glob("lib/*.sh"), *root.glob("lib/*.lock")):
+    system = (root / "lib/loadcurve/lab/system.sh", root / "lib/loadcurve/lab/packages.py")
+    for file in (root / "Makefile", *system, *root.glob("lib/*.sh"), *root.glob("lib/*.lock")):
         shutil.copy(file, tree / file.relative_to(root))
     empty = ("lib/pyproject.toml", "mkdocs.yml", "lib/loadcurve/x.py", "lib/loadcurve/site/x.py", "handbook/index.md")
     for file in empty:

@@ -70,15 +70,15 @@ def test_help_lists_every_public_target_and_the_readme_names_no_other(make, root
 
 @pytest.mark.parametrize("what", ["lab-tools", "lab-test", "browser"])
 def test_the_state_of_the_system_is_one_line(root, what):
-    done = run(["sh", "lib/system.sh", "state", what], cwd=root, env={**os.environ, "SYSTEM": "no"})
+    done = run(["sh", "lib/loadcurve/lab/system.sh", "state", what], cwd=root, env={**os.environ, "SYSTEM": "no"})
     assert re.fullmatch(r"complete\n|SYSTEM=no missing: [a-z0-9. -]+\n", done.stdout), done
 
 
 @pytest.mark.parametrize("argv", [[], ["install"], ["state", "all"], ["remove", "browser"]])
 def test_the_systems_script_says_how_it_is_used(root, argv):
-    done = run(["sh", "lib/system.sh", *argv], cwd=root)
+    done = run(["sh", "lib/loadcurve/lab/system.sh", *argv], cwd=root)
     assert done.returncode == 2
-    assert done.stderr == "usage: lib/system.sh state|install lab-tools|lab-test|browser\n"
+    assert done.stderr == "usage: lib/loadcurve/lab/system.sh state|install lab-tools|lab-test|browser\n"
 
 
 # A package manager: `install` works once `update` did, and `update` works when nobody holds the lock any more.
@@ -96,12 +96,12 @@ esac
 
 @pytest.fixture
 def install_chromium(root, tmp_path, monkeypatch):
-    """Runs lib/system.sh where stubs stand for the programs that install, with what apt is asked in `updated`."""
+    """Runs system.sh where stubs stand for the programs that install, with what apt is asked in `updated`."""
     (programs := tmp_path / "bin").mkdir()
     for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch", "true"):
         if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
             (programs / tool).symlink_to(found)
-    script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
+    script = (root / "lib/loadcurve/lab/system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
     (tmp_path / "system.sh").write_text(script)
 
     def install(uid, apt=APT, answer=None, **given):

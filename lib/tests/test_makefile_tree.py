@@ -109,7 +109,6 @@ def test_damaged_products_are_built_again_and_a_dry_run_changes_nothing(tree):
 
 
 def test_a_person_who_installs_nothing_gets_the_site_of_recorded_data(tree, tmp_path):
-    (tree / "lib/loadcurve/lab").mkdir()
     (tree / "lib/loadcurve/lab/x.py").write_text('X = Tool("nowhere", "", "", "no-such-package", group="lab-tools")\n')
     write_programs(tmp_path, {"apt-get": '#!/bin/sh\necho "$@" >>"$0.calls"\n', "id": "#!/bin/sh\necho 0\n"})
     asks = {k: v for k, v in environment(tree).items() if k not in ("SYSTEM", "CI")}

@@ -105,6 +105,7 @@ def test_sdist_and_wheel_hold_every_file_of_the_package(root, built):
     assert {
         "loadcurve/py.typed",
         "loadcurve/designs/scale_out/study.yml",
+        "loadcurve/lab/system.sh",
         "loadcurve/notebooks/01_your_own_files.ipynb",
     } <= ours
     with zipfile.ZipFile(built[1]) as wheel:

@@ -70,11 +70,11 @@ def launch(
     changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**found.load, "duration_s": seconds}
-    if install:
-        _install(replace(found, **changes))
     if plan:
         _print_plan(replace(found, **changes), public)
         return
+    if install:
+        _install(replace(found, **changes))
     target = paths.studies() / name if name else paths.record_folder(folder)
     passed = True
 
@@ -141,11 +141,11 @@ def test(
 
 
 def _install(study: "Study") -> None:
-    """Install what a study needs by the script of the checkout, which starts no service."""
+    """Install what a study needs; no service is started."""
     from loadcurve.lab import install, list_obstacles, packages_of
 
     packages = packages_of(list_obstacles(study))
-    if packages and (code := install(packages, paths.root() / "lib" / "system.sh")):
+    if packages and (code := install(packages)):
         raise typer.Exit(code)
 
 

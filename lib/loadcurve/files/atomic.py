@@ -44,7 +44,7 @@ def runtime_folder(folder: Path | None = None) -> Path:
         folder = Path(own) / "loadcurve" if own else temporary_root()
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    if not _is_own(folder):
+    if not paths.is_own_folder(folder):
         raise LoadcurveError(f"{printable(str(folder))} must be a folder that belongs to this user; remove it")
     folder.chmod(0o700)
     return folder
@@ -102,7 +102,7 @@ def remove_left() -> None:
     """Remove the temporary folders of this user on this machine whose processes were killed."""
     with contextlib.suppress(OSError):
         root = _place()
-        for file in root.glob(f"{_machine()}-*.lock") if _is_own(root) else ():
+        for file in root.glob(f"{_machine()}-*.lock") if paths.is_own_folder(root) else ():
             with contextlib.suppress(OSError):
                 lock = open_lock(file)
                 try:
@@ -129,14 +129,6 @@ def _place() -> Path:
     # Unlike `gettempdir`, never another folder than TMPDIR, such as one on a smaller disk.
     place = os.environ.get("TMPDIR") or tempfile.gettempdir()
     return Path(place).absolute() / f"loadcurve-{os.geteuid()}"
-
-
-def _is_own(folder: Path) -> bool:
-    try:
-        found = folder.lstat()
-    except FileNotFoundError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shlex
+import stat
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +23,8 @@ def root() -> Path:
     """Return the root of the checkout: the folder with `data/studies` above the working directory or this package.
 
     Outside a checkout of this project, any folder with `data/studies` can be used.  The environment variable
-    LOADCURVE_ROOT overrides both.
+    LOADCURVE_ROOT overrides both.  Its studies and notebooks are launched and executed by name, so root uses no folder
+    above the working directory that another user can write, except for the checkout that holds this package.
     """
     if (found := _root()) is None:
         raise LoadcurveError(f"{Path.cwd()}: expected data/studies here or above, got none: mkdir -p data/studies")
@@ -32,7 +35,30 @@ def _root() -> Path | None:
     if named := os.environ.get("LOADCURVE_ROOT"):
         return Path(named)
     above = (folder for start in (Path.cwd(), Path(__file__).parent) for folder in (start, *start.parents))
-    return next((folder for folder in above if (folder / "data" / "studies").is_dir()), None)
+    found = next((folder for folder in above if (folder / "data" / "studies").is_dir()), None)
+    if found is not None and os.geteuid() == 0 and found not in Path(__file__).parents:
+        for folder in (found, found / "data", found / "data" / "studies"):
+            if not is_own_folder(folder.resolve(), alone=True):
+                raise LoadcurveError(
+                    f"{printable(str(folder))} must be a folder that only root can write; if you trust who can, set "
+                    f"LOADCURVE_ROOT={printable(shlex.quote(str(found)))}"
+                )
+    return found
+
+
+def is_own_folder(folder: Path, *, alone: bool = False) -> bool:
+    """Return whether a path is a folder, no link, of this user, and if `alone` one that nobody else can write.
+
+    With `alone`, a folder of the user who called sudo counts as root's own.
+    """
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return False
+    users = {str(os.geteuid()), os.environ.get("SUDO_UID") if alone else None}
+    group = 0 if str(found.st_gid) in ("0", os.environ.get("SUDO_GID")) else stat.S_IWGRP
+    is_shared = alone and bool(found.st_mode & (group | stat.S_IWOTH))
+    return stat.S_ISDIR(found.st_mode) and str(found.st_uid) in users and not is_shared
 
 
 def build() -> Path:

@@ -32,7 +32,7 @@ def faked_programs(folder: Path, variables: dict[str, str]) -> str:
 def faking() -> Iterator[None]:
     """Skip where there is no libfaketime; remove what it leaves of processes that were killed."""
     if which("faketime") is None:
-        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
+        pytest.skip("not installed: faketime (sh lib/loadcurve/lab/system.sh install lab-test)")
     before = left()
     yield
     for path in left() - before:

@@ -34,7 +34,7 @@ class Answer:
 def need(*programs: str) -> None:
     """Skips where a program is missing."""
     if missing := [program for program in programs if which(program) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/system.sh install lab-test)")
+        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/loadcurve/lab/system.sh install lab-test)")
 
 
 def free_endpoint(address: str = "127.0.0.1") -> Endpoint:

@@ -120,4 +120,4 @@ def serving(host: Host, folder: Path, before: tuple[str, ...] = (), lines: str =
 def have_ssh() -> None:
     """Skips where there is no OpenSSH."""
     if missing := [tool for tool in ("ssh", "sshd", "ssh-keygen") if which(tool) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/system.sh install lab-test)")
+        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/loadcurve/lab/system.sh install lab-test)")

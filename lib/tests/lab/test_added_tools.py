@@ -165,7 +165,7 @@ def test_doctor_lists_their_tools_and_packages(known, folder, root):
     doctor = {line.split()[0]: line for line in known["doctor"]}
     assert {"tiny", "tinyd", "tinylb", "free"} <= set(doctor)
     assert "apt-get install --no-install-recommends tiny-tools" in doctor["tiny"]
-    argv = [sys.executable, root / "lib" / "packages.py", "lab-test", folder]
+    argv = [sys.executable, root / "lib/loadcurve/lab/packages.py", "lab-test", folder]
     said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == ["procps free", "tiny-tools tiny", "tinyd tinyd", "tinyd tinylb"]
 

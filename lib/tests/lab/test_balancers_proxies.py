@@ -54,7 +54,7 @@ def site(tmp_path):
     def behind(kind, *, settings=None, **proxy):
         need("haproxy" if kind.startswith("haproxy") else "nginx")
         if kind == "nginx stream" and not Path(STREAM_MODULE).exists():
-            pytest.skip("nginx has no stream module here (sh lib/system.sh install lab-test)")
+            pytest.skip("nginx has no stream module here (sh lib/loadcurve/lab/system.sh install lab-test)")
         balancer = Proxy("LB", listen, endpoints, **proxy)
         with running(tmp_path / "run", *services, service_of(kind, balancer, **(settings or {}))):
             yield balancer

@@ -96,7 +96,7 @@ def test_files_are_whole_however_nginx_sends_them(tmp_path, here):
 def test_gzip_for_those_who_ask(tool, tmp_path, here):
     need(tool)
     if tool == "lighttpd" and not Path("/usr/lib/lighttpd/mod_deflate.so").exists():
-        pytest.skip("lighttpd has no mod_deflate here (sh lib/system.sh install lab-test)")
+        pytest.skip("lighttpd has no mod_deflate here (sh lib/loadcurve/lab/system.sh install lab-test)")
     with running(tmp_path, MAKERS[tool](here, Files((10240,)), gzip=True)):
         packed, plain = ask(here.url, "-H", "Accept-Encoding: gzip"), ask(here.url)
     assert packed.headers["content-encoding"] == "gzip" and len(packed.body) < 1024
@@ -277,7 +277,7 @@ def php():
     programs = sorted(Path("/usr/sbin").glob("php-fpm*"))
     extensions = sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
     if not programs or not extensions:
-        pytest.skip("not installed: php-fpm, php-mysql (sh lib/system.sh install lab-test)")
+        pytest.skip("not installed: php-fpm, php-mysql (sh lib/loadcurve/lab/system.sh install lab-test)")
     return lambda children: PhpFpm("PHP", children, str(programs[-1]), str(extensions[-1].parent))
 
 
@@ -305,7 +305,7 @@ def test_a_page_asks_the_database(php, here, tmp_path, by_tcp):
 @pytest.mark.lab
 def test_wordpress(php, here, tmp_path):
     if not Path("/usr/share/wordpress/wp-content/themes/twentytwentyone").exists():
-        pytest.skip("not installed: wordpress (sh lib/system.sh install lab-test)")
+        pytest.skip("not installed: wordpress (sh lib/loadcurve/lab/system.sh install lab-test)")
     manager, database = php(2), MariaDb("DB", rows=1)
     front = php_front_service("S1", here, manager, Process(), Serving(), ["index"])
     pages = {"index": wordpress_page(database, here, wait_ms=300)}

@@ -26,7 +26,7 @@ _PATIENCE_S = 10.0  # limit for a tool that waits for input instead of printing 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, and how to install it.  `lib/packages.py` reads its arguments from the source: use literals."""
+    """A program, and how to install it.  `lab/packages.py` reads its arguments from the source: use literals."""
 
     name: str  # Command of the program
     use: str  # Purpose, in a few words

@@ -3,6 +3,7 @@
 import os
 import platform
 import random
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -64,6 +65,7 @@ def list_obstacles(study: Study) -> pd.DataFrame:
 
 
 _INSTALL = "apt-get install "
+_PACKAGE = re.compile("[a-z0-9][a-z0-9+.-]+")
 
 
 def packages_of(obstacles: pd.DataFrame) -> list[str]:
@@ -75,18 +77,20 @@ def packages_of(obstacles: pd.DataFrame) -> list[str]:
     ['nginx', 'wrk']
     """
     install = [text.removeprefix(_INSTALL) for text in obstacles["remedy"] if text.startswith(_INSTALL)]
-    return sorted({package for text in install for package in text.split()})
+    # A name of Debian's, so no word is an option of apt.
+    return sorted({package for text in install for package in text.split() if _PACKAGE.fullmatch(package)})
 
 
-def install(packages: list[str], script: Path) -> int:
-    """Install packages of Debian by the script of a checkout, which starts no service; return its exit code.
+def install(packages: list[str]) -> int:
+    """Install packages of Debian, which starts no service; return the exit code.
 
     Examples
     --------
-    >>> install(["nghttp2-client"], Path("lib/system.sh"))  # doctest: +SKIP
+    >>> install(["nghttp2-client"])  # doctest: +SKIP
     0
     """
-    argv = ["sh", str(script), "install", "packages", *packages]
+    # The script of this package, never one of the folder in which the command is called.
+    argv = ["sh", str(Path(__file__).parents[1] / "system.sh"), "install", "packages", *packages]
     return subprocess.run(argv, env={**os.environ, "SYSTEM": "yes"}, check=False).returncode
 
 

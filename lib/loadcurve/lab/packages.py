@@ -1,15 +1,15 @@
 """Packages of Debian that the laboratory needs: ``python3 packages.py GROUP [FOLDER]`` prints PACKAGE TEST for each.
 
-TEST is a command, or a path (a pattern of the shell) that the package installs.  `lib/system.sh` runs this script
-before there is a Python environment, so it imports only the standard library and reads the registrations from the
-source: calls ``Tool(…)`` and ``PackageFile(…)`` with literal arguments.
+TEST is a command, or a path (a pattern of the shell) that the package installs.  `system.sh` runs this script before
+there is a Python environment, so it imports only the standard library and reads the registrations from the source:
+calls ``Tool(…)`` and ``PackageFile(…)`` with literal arguments.
 """
 
 import ast
 import sys
 from pathlib import Path
 
-LABORATORY = Path(__file__).parent / "loadcurve" / "lab"
+LABORATORY = Path(__file__).parent
 # Positional arguments, as `loadcurve.lab.hosts.tools` declares them, and their defaults.
 PARAMETERS = {
     "Tool": {"name": "", "use": "", "version_option": "", "package": "", "source": "", "group": "lab-test"},
@@ -20,7 +20,7 @@ PARAMETERS = {
 if __name__ == "__main__":
     group, *folder = sys.argv[1:]
     found = set()
-    for path in Path(*folder or [LABORATORY]).rglob("*.py"):
+    for path in Path(*folder or [str(LABORATORY)]).rglob("*.py"):
         text = path.read_text("utf-8")
         if not any(f"{kind}(" in text for kind in PARAMETERS):
             continue

@@ -11,7 +11,7 @@
 set -eu
 
 usage() {
-    echo "usage: lib/system.sh state|install lab-tools|lab-test|browser" >&2
+    echo "usage: lib/loadcurve/lab/system.sh state|install lab-tools|lab-test|browser" >&2
     exit 2
 }
 
