@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import subprocess
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from loadcurve.notebooks.source import caption_of, check_variables
 from loadcurve.plots.narrow import narrowed
 from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.runtime import jupyter
+from loadcurve.runtime.git import git
 from loadcurve.stats import Estimate
 from loadcurve.tables.stored import csv_text
 from loadcurve.units import fill_text, format_quantity, parse_form, unit_of_column, with_interval
@@ -278,17 +278,9 @@ def commit() -> str:
     True
     """
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=10"],
-            cwd=paths.root(),
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError, LoadcurveError):
+        return git(paths.root(), "describe", "--always", "--dirty", "--abbrev=10")
+    except LoadcurveError:
         return "not known"
-    return done.stdout.strip()
 
 
 _subjects: list[str] = []  # what the notebook left out so far

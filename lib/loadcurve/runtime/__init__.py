@@ -1,1 +1,1 @@
-"""What a command runs in: signals, worker processes, a Dask cluster, progress, a Jupyter kernel."""
+"""What a command runs in: signals, worker processes, a Dask cluster, progress, a Jupyter kernel, git."""
