@@ -48,8 +48,9 @@ NOTEBOOKS := $(filter $(NOTEBOOKS),$(LONGEST)) $(filter-out $(LONGEST),$(sort $(
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
 LAUNCHER  := build/notebooks/10_run_study.ipynb
 
-# A text as one word of a shell.
-quoted = '$(subst ','\'',$(1))'
+# The text of a variable as one word of a shell; make would run a $(shell …) in it, also to pass it on.
+quoted = '$(subst ','\'',$(value $(1)))'
+unexport RECORD SECONDS REPEATS STUDY OUT URL
 
 # One make at a time.  Tables come before the site: what changed in them decides which notebooks are executed.
 ALONE     := +@sh lib/alone.sh $(MAKE)
@@ -111,14 +112,14 @@ pdf: site ## Print the handbook into build/handbook.pdf
 
 .PHONY: publish
 publish: site ## Put the built handbook beside earlier versions, for any web server: make publish OUT=folder [URL=https://…]
-	@sh lib/publish.sh $(call quoted,$(OUT)) $(call quoted,$(URL))
+	@$(BIN)/python -m loadcurve.site publish $(call quoted,OUT) $(call quoted,URL)
 
 .PHONY: lab
 lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
 	$(ALONE) .venv/ready build/lab-tools.stamp
-	$(BIN)/loadcurve launch $(if $(RECORD),--name $(call quoted,$(RECORD))) \
-	  $(if $(SECONDS),--seconds $(call quoted,$(SECONDS))) $(if $(REPEATS),--repeats $(call quoted,$(REPEATS))) \
-	  -- $(call quoted,$(STUDY))
+	$(BIN)/loadcurve launch $(if $(value RECORD),--name $(call quoted,RECORD)) \
+	  $(if $(value SECONDS),--seconds $(call quoted,SECONDS)) $(if $(value REPEATS),--repeats $(call quoted,REPEATS)) \
+	  -- $(call quoted,STUDY)
 
 .PHONY: jupyter
 jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networks needs it)

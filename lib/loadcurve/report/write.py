@@ -28,20 +28,29 @@ def pdf_of(page: str) -> bytes:
 
     Raises LoadcurveError when there is no Chromium, or it prints nothing.
     """
+    return _printed(page, "PDF", b"%%EOF", "print-to-pdf", "--no-pdf-header-footer")
+
+
+def picture_of(page: str, width: int, height: int) -> bytes:
+    """Return an HTML page as PNG of a size in pixels; raises as `pdf_of` does."""
+    return _printed(page, "PNG", b"IEND", "screenshot", "--hide-scrollbars", f"--window-size={width},{height}")
+
+
+def _printed(page: str, form: str, end: bytes, option: str, *options: str) -> bytes:
+    """Return what Chromium writes by an option, which must have some bytes at its end."""
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
-        raise LoadcurveError(
-            f"PDF needs one of {', '.join(BROWSERS)}, got none: install Chromium (apt-get install chromium), or write "
-            ".html and print it from a browser"
-        )
+        other = ", or write .html and print it from a browser" if form == "PDF" else ""
+        remedy = f"install Chromium (apt-get install chromium){other}"
+        raise LoadcurveError(f"{form} needs one of {', '.join(BROWSERS)}, got none: {remedy}")
     with temporary_folder() as folder:
-        source, target = folder / "report.html", folder / "report.pdf"
+        source, target = folder / "report.html", folder / f"report.{form.lower()}"
         source.write_text(page, "utf-8")
         command = [
             *(["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []),  # it ends with this process
-            chromium, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
+            chromium, "--headless", "--disable-gpu", "--no-first-run", *options,
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}",
+            f"--user-data-dir={folder}/profile", f"--{option}={target}",
             *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses its sandbox as root
             source.as_uri(),
         ]  # fmt: skip
@@ -49,14 +58,14 @@ def pdf_of(page: str) -> bytes:
             env = {**os.environ, "TMPDIR": str(folder)}
             ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=env)
         except (OSError, subprocess.SubprocessError) as error:
-            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {error}") from None
-        page_as_pdf = target.read_bytes() if target.is_file() else b""
-        if b"%%EOF" not in page_as_pdf[-1024:]:
+            raise LoadcurveError(f"{chromium} must print the page as {form}, got: {error}") from None
+        printed = target.read_bytes() if target.is_file() else b""
+        if end not in printed[-1024:]:
             if shutil.disk_usage(folder).free < _LITTLE:  # which Chromium does not report
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
             reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
-            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {reason}")
-        return page_as_pdf
+            raise LoadcurveError(f"{chromium} must print the page as {form}, got: {reason}")
+        return printed
 
 
 def text_report(

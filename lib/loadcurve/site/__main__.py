@@ -1,4 +1,4 @@
-"""Build the handbook into `build/site`, serve it, or write it as one page: ``loadcurve.site [serve [PORT] | book]``."""
+"""Build the handbook, serve it, write it as one page, or publish it: ``loadcurve.site [serve | book | publish …]``."""
 
 import logging
 import re
@@ -15,12 +15,16 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
-    if not re.fullmatch(r"(serve( [0-9]{1,5})?|book)?", " ".join(arguments)):
-        print("usage: python -m loadcurve.site [serve [PORT] | book]", file=sys.stderr)
+    publishes = arguments[:1] == ["publish"] and len(arguments) in (2, 3)
+    if not publishes and not re.fullmatch(r"(serve( [0-9]{1,5})?|book)?", " ".join(arguments)):
+        print("usage: python -m loadcurve.site [serve [PORT] | book | publish OUT [URL]]", file=sys.stderr)
         return 2
-    from loadcurve.site.incremental import build
-
     try:
+        if publishes:
+            from loadcurve.site.versions import publish
+
+            print(f"The handbook is in {publish(*arguments[1:])}")
+            return 0
         if arguments == ["book"]:
             from loadcurve.site.book import write_book
 
@@ -31,8 +35,10 @@ def main(arguments: list[str]) -> int:
 
             serve(paths.root(), *map(int, arguments[1:]))
             return 0
+        from loadcurve.site.incremental import build
+
         rendered = build(paths.root())
-    except (MkDocsException, LoadcurveError) as error:
+    except (MkDocsException, LoadcurveError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"Rendered {len(rendered)} pages{': ' + ' '.join(rendered) if 0 < len(rendered) <= 5 else ''}")
