@@ -121,7 +121,12 @@ def _complete(site: Path, version: str, base: str, commit: str) -> None:
     """Add to each page its version, and with the URL of this version the site map and the card."""
     card, pages = "", sorted(site.rglob("*.html"))
     if base:
-        card = _card(site / "card.png", base)
+        try:
+            drawing = re.sub(r"\A<\?xml.*?\?>", "", (paths.root() / _DRAWING).read_text("utf-8"))
+            (site / "card.png").write_bytes(picture_of(_CARD + drawing, 1200, 630))
+            card = _META.format(escape(f"{base}/card.png"))
+        except (LoadcurveError, OSError) as error:
+            print(f"No card for social networks: {error}", file=sys.stderr)
         names = (quote(page.relative_to(site).as_posix()) for page in pages if page.name != "404.html")
         urls = "\n".join(f"<url><loc>{escape(f'{base}/{name}')}</loc></url>" for name in names)
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
@@ -130,14 +135,3 @@ def _complete(site: Path, version: str, base: str, commit: str) -> None:
     for page in pages:
         text = page.read_bytes().replace(b"</head>", f"{card}</head>".encode())
         page.write_bytes(text.replace(b"</footer>", f"{note}</footer>".encode()))
-
-
-def _card(target: Path, base: str) -> str:
-    """Draw the card of social networks, and return the tags that name it; none without Chromium or figure."""
-    try:
-        drawing = re.sub(r"\A<\?xml.*?\?>", "", (paths.root() / _DRAWING).read_text("utf-8"))
-        target.write_bytes(picture_of(_CARD + drawing, 1200, 630))
-    except (LoadcurveError, OSError) as error:
-        print(f"No card for social networks: {error}", file=sys.stderr)
-        return ""
-    return _META.format(escape(f"{base}/{target.name}"))
