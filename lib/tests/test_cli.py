@@ -6,10 +6,15 @@ import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from loadcurve.errors import LoadcurveError
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.ingest.registry import FORMS
+from loadcurve.launching import studies
 from loadcurve.runtime import cluster
 
 pytestmark = pytest.mark.slow
@@ -162,3 +167,28 @@ def test_a_refused_connection_is_reported_as_one(root, tmp_path, called, monkeyp
     code, _, err = called(*(word.format(address=address) for word in argv), "--format", "parquet", "-o", tmp_path)
     assert (code, err.count("\n")) == (1, 1), err
     assert "Connection refused" in err and address in err
+
+
+@pytest.mark.parametrize(
+    "host", ["0", "127.1", "0x7f.1", "1e3", "on", "null", "[::2]", "a.example:80", "user@b.example"]
+)
+def test_a_new_study_names_the_host_of_its_url_as_a_text(host):
+    text = studies.text_for_url("a", f"http://{host}/x", None, lambda tool: True, 10, 300)
+    study = parse_yaml(text, Path("study.yml")).values
+    named = study["allow_targets"] == [urlsplit(f"http://{host}").hostname]
+    assert named and study["server"]["url"] == f"http://{host}/x"
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://", "http:///x", "http://a:99999/"])
+def test_a_url_without_a_host_is_one_line(url):
+    with pytest.raises(LoadcurveError, match="url must begin with http"):
+        studies.text_for_url("a", url, None, lambda tool: True, 10, 300)
+
+
+def test_a_server_that_does_not_answer_leaves_no_study(checkout, called, monkeypatch):
+    monkeypatch.chdir(checkout)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+    code, _, err = called("test", url, "--busy")
+    assert code == 1 and "target must answer, got [Errno 111] Connection refused" in err
+    assert [*(checkout / "data" / "studies").iterdir()] == []

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -137,7 +138,13 @@ def test(
             "A closed loop, as no oha, k6 or wrk2 is installed: its percentiles leave out the wait of requests that no "
             "connection was free to send."
         )
-    launch(name, public=public, busy=busy)
+    try:
+        launch(name, public=public, busy=busy)
+    except LoadcurveError:
+        folder = folder_of_new(name)
+        if [file.name for file in folder.iterdir()] == ["study.yml"]:  # nothing ran: the next test needs no other name
+            shutil.rmtree(folder)
+        raise
 
 
 def _install(study: "Study") -> None:

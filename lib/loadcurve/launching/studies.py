@@ -5,11 +5,13 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pandas as pd
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.files import paths
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.lab.schedule.feedback import read_answers
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.schedule.points import level_sets
@@ -91,11 +93,10 @@ def study_text(
     levels = parse_levels(rates or connections)
     if rates and len(parse_levels(connections)) > 1:
         raise LoadcurveError(f"connections must be one level where rates vary, such as 64, got {connections!r}")
-    quoted = str if re.fullmatch(r"[\w./:-]*[\w/]", url or "/") else json.dumps
     question = f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?"
     return _TEXT.format(
         name=name,
-        question=quoted(question),
+        question=json.dumps(question) if url and _quoted(url) != url else question,
         server=_server(url) if url else _NGINX,
         tool=tool if re.fullmatch(r"\w+", tool) else json.dumps(tool),
         fixed=f", connections: {parse_levels(connections)[0]}" if rates else "",
@@ -170,13 +171,21 @@ def _latency_keys(objective: Objective) -> dict[str, float]:
 
 def _server(url: str) -> str:
     """Return the section `server` of one that runs, and where the load may go."""
-    if not re.fullmatch(r"https?://[^\s\"'\\]+", url):
-        raise LoadcurveError(f"url must begin with http:// or https:// and have no blanks, got {url!r}")
-    host = re.sub(r"^https?://(?:[^/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", url)
-    quoted = str if re.fullmatch(r"[\w./:-]*[\w/]", url) else json.dumps  # a URL may have {, a comma or a last :
-    local = host in ("localhost", "127.0.0.1", "[::1]", "")
-    allowed = "" if local else _ELSEWHERE.format(host=quoted(host))
-    return _OWN_SERVER.format(url=quoted(url), allowed=allowed)
+    host = None
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    if not host or not re.fullmatch(r"https?://[^\s\"'\\]+", url):
+        raise LoadcurveError(f"url must begin with http:// or https://, name a host and have no blanks, got {url!r}")
+    local = host in ("localhost", "127.0.0.1", "::1")
+    allowed = "" if local else _ELSEWHERE.format(host=_quoted(host))
+    return _OWN_SERVER.format(url=_quoted(url), allowed=allowed)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML reads it in a list or mapping: a host may be the number 0 or 127.1, a URL may have a {."""
+    plain = re.fullmatch(r"[A-Za-z][\w./:-]*[\w/]", text) and parse_yaml(text, Path("study.yml")).values == text
+    return text if plain else json.dumps(text)
 
 
 COLUMNS = ["study", "state", "finished", "planned", "bytes", "last", "question"]

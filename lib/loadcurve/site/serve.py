@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from mkdocs import livereload
 from mkdocs.exceptions import MkDocsException
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, printable
 from loadcurve.site.incremental import build
 from loadcurve.site.inputs import digest_of_code
 from loadcurve.site.safety import hash_of, policy_of
@@ -32,11 +32,12 @@ class SiteServer(livereload.LiveReloadServer):
     def serve_request(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer a request, with the headers that every answer has."""
         answer: list[Any] = []
-        if _is_local(environ.get("HTTP_HOST", "")):
+        refused, reason = _refusal(environ, self.url)
+        if not refused:
             body = super().serve_request(environ, lambda *status_and_headers: answer.extend(status_and_headers))
         else:
-            answer = ["421 Misdirected Request", [("Content-Type", "text/plain")]]
-            body = [f"Host must be localhost or an IP address: open {self.url}\n".encode()]
+            answer = [refused, [("Content-Type", "text/plain"), ("Allow", "GET, HEAD")]]
+            body = [f"{reason}\n".encode()]
         status, headers = answer
         page = ""
         if ("Content-Type", "text/html") in headers:
@@ -53,6 +54,11 @@ class SiteServer(livereload.LiveReloadServer):
 
 
 class _Handler(livereload._Handler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Log a request as one printable line: its path is what anybody on this machine sends."""
+        self.requestline = printable(self.requestline)
+        super().log_request(code, size)
+
     def end_headers(self) -> None:
         """End the headers of an answer to a malformed request, which does not reach `serve_request`."""
         for name, value in _security(""):
@@ -63,6 +69,15 @@ class _Handler(livereload._Handler):
 def _security(page: str) -> list[tuple[str, str]]:
     policy = f"{policy_of(page)}; frame-ancestors 'self'"
     return [("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff")]
+
+
+def _refusal(environ: dict[str, Any], url: str) -> tuple[str, str]:
+    """Return the status and the reason with which a request is refused; empty for one that is served."""
+    if not _is_local(environ.get("HTTP_HOST", "")):
+        return "421 Misdirected Request", f"Host must be localhost or an IP address: open {url}"
+    if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+        return "405 Method Not Allowed", "the method must be GET or HEAD"
+    return ("400 Bad Request", "a path has no NUL") if "\0" in environ["PATH_INFO"] else ("", "")
 
 
 def _is_local(host: str) -> bool:

@@ -54,6 +54,11 @@ REFUSED = [
     # A public address needs a flag as well, and the flag alone names nothing.
     *((url, {**named, "public": False}, "must not be public, got .*--public") for url, named in NAMED[-2:]),
     *((url, {"public": True}, "allow_targets") for url, _ in NAMED[-2:]),
+    ("http://[::ffff:8.8.8.8]/", {"allow_targets": ("::ffff:8.8.8.8", "8.8.8.8")}, "must not be public"),
+    *(
+        (f"http://{host}/", {"allow_targets": ("169.254.0.0/16", "fe80::/10")}, "not be link-local, .*--public")
+        for host in ("169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]")
+    ),
     *(
         (url, {}, NO_HOST)
         for url in (

@@ -184,8 +184,20 @@ def served(root):
     process.communicate()
 
 
+REFUSED = {
+    "GET /%00": b" 400 Bad Request",
+    "POST /index.html": b" 405 Method Not Allowed",
+    "DELETE /": b" 405 Method Not Allowed",
+    "GET /\x1b]0;x\x07": b" 404 Not Found",
+}
+
+
 def test_an_edited_page_is_served_and_the_browser_is_told(root, served):
     process, port = served
+    for request, status in REFUSED.items():
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(f"{request} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode("latin-1"))
+            assert client.recv(100).split(b"\r\n")[0].endswith(status), request
 
     def read(path):
         wait = urllib3.Retry(1000, backoff_factor=0.05, backoff_max=0.2)  # until the server has its port
@@ -206,7 +218,8 @@ def test_an_edited_page_is_served_and_the_browser_is_told(root, served):
     assert "Edit " in read("other.html") and "A knee" not in read("other.html")
     process.send_signal(signal.SIGINT)
     output = process.communicate(timeout=HANG_S)[0]
-    assert process.returncode == 0 and all(re.fullmatch("Rendered [12] pages", line) for line in output.splitlines())
+    assert process.returncode == 0
+    assert all(re.fullmatch("Rendered [12] pages", line) for line in output.splitlines()), "no traceback, no raw bytes"
 
 
 def test_a_port_that_is_used_is_one_line(root):

@@ -7,22 +7,63 @@ library.
 from __future__ import annotations
 
 import http.client
+import io
 import json
+import re
+import socket
 import ssl
 import sys
+import time
+from typing import cast
 from urllib.parse import urlsplit
 
-_MOST_BYTES = 1 << 20  # read of a response that does not state its length
+_MOST_BYTES = 1 << 20  # read of the body of a response that does not state its length
+_MOST_IN_ALL = 2 * _MOST_BYTES  # received of one response, its headers and informational responses included
+_LENGTH = re.compile(r"[0-9]{1,15}")  # up to a petabyte; http.client ignores what int() cannot read
+
+
+class _Bounded(io.RawIOBase):
+    """What a connection receives until a deadline, in s of `time.monotonic`, and up to a number of bytes.
+
+    The time limit of a socket holds for each `recv`, so a server that sends a byte now and then never exceeds it.
+    """
+
+    def __init__(self, connection: socket.socket, deadline: float) -> None:
+        self._connection, self._deadline, self._left = connection, deadline, _MOST_IN_ALL
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return the file that `http.client.HTTPResponse` reads."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self._connection.settimeout(_left_s(self._deadline))
+        received = self._connection.recv_into(buffer, min(len(buffer), self._left + 1))
+        self._left -= received
+        if self._left < 0:
+            raise http.client.HTTPException(f"the response has more than {_MOST_IN_ALL} bytes of headers and body")
+        return received
+
+
+def _left_s(deadline: float) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError("no whole response in time")
+    return left_s
 
 
 def send(url: str, address: str, patience_s: float, method: str = "GET", body: str = "") -> tuple[int, str, int]:
     """Send one request; return the status of the response, its target where it is a redirect, and its bytes of body.
 
     The connection goes to the address, if one is given; the host of the URL is the Host header and, for https, the
-    server name.  `patience_s` limits each step.  Raises OSError or http.client.HTTPException when there is no response.
+    server name.  `patience_s` limits the whole exchange.  Raises OSError or http.client.HTTPException when there is no
+    response, or one that is not HTTP.
     """
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
+    deadline = time.monotonic() + patience_s
     connection = http.client.HTTPConnection(address or parts.hostname or "", port, timeout=patience_s)
     try:
         connection.connect()
@@ -30,14 +71,28 @@ def send(url: str, address: str, patience_s: float, method: str = "GET", body: s
             # Generators accept any certificate, so an untrusted one must not hide the response.
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            connection.sock.settimeout(_left_s(deadline))
             connection.sock = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.sock.settimeout(_left_s(deadline))
         connection.request(method, path, body.encode() or None, {"Host": parts.netloc})
-        response = connection.getresponse()
+        received = cast(socket.socket, _Bounded(connection.sock, deadline))
+        response = http.client.HTTPResponse(received, method=method)
+        response.begin()
         location = (response.getheader("Location") or "") if 300 <= response.status < 400 else ""
-        return response.status, location, int(response.getheader("Content-Length") or len(response.read(_MOST_BYTES)))
+        return response.status, location, _length(response)
     finally:
         connection.close()
+
+
+def _length(response: http.client.HTTPResponse) -> int:
+    stated = set(response.headers.get_all("Content-Length", []))
+    if not stated or response.chunked:
+        return len(response.read(_MOST_BYTES))
+    lengths = ", ".join(sorted(one.strip() for one in stated))
+    if not _LENGTH.fullmatch(lengths):
+        raise http.client.HTTPException(f"Content-Length must be one number of bytes, got {lengths[:60]!r}")
+    return int(lengths)
 
 
 def probe(url: str, address: str, patience_s: float) -> tuple[int, str]:
@@ -46,7 +101,7 @@ def probe(url: str, address: str, patience_s: float) -> tuple[int, str]:
         status, _, length = send(url, address, patience_s)
         return status, f"status {status}, {length} bytes"
     except (OSError, http.client.HTTPException) as error:
-        return 0, str(error)
+        return 0, str(error) or type(error).__name__
 
 
 if __name__ == "__main__":

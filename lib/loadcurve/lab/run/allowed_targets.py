@@ -6,7 +6,7 @@ import socket
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, printable
 from loadcurve.lab.hosts import capabilities, one_request
 from loadcurve.lab.run.deployment import Deployment
 from loadcurve.lab.run.obstacles import deployments
@@ -53,7 +53,8 @@ def check_target(
     addresses = _addresses(host)
     for address in addresses:
         shown = host if address == host else f"{host} ({address})"
-        ip = ipaddress.ip_address(address.split("%")[0])
+        ip: Any = ipaddress.ip_address(address.split("%")[0])
+        ip = getattr(ip, "ipv4_mapped", None) or ip  # ::ffff:8.8.8.8 reaches 8.8.8.8
         if ip.is_loopback or _within(ip, own):
             continue
         if not named and not _within(ip, allowed):
@@ -61,8 +62,10 @@ def check_target(
                 f"target must be loopback, got {shown}: "
                 f"if you may load this host, name {host!r} under allow_targets in study.yml"
             )
-        if ip.is_global and not public:
-            raise LabError(f"target must not be public, got {shown}: if it is yours to load, launch with --public")
+        # Services of a cloud, such as the one with credentials at 169.254.169.254, have link-local addresses.
+        kind = "public" if ip.is_global else "link-local" if ip.is_link_local else ""
+        if kind and not public:
+            raise LabError(f"target must not be {kind}, got {shown}: if it is yours to load, launch with --public")
     return addresses
 
 
@@ -99,15 +102,15 @@ def check_response(
         except (OSError, http.client.HTTPException) as error:
             problem = problem or error
     else:
-        raise LabError(f"target must answer, got {problem} from {url}")
-    target = urljoin(url, location)
-    if urlsplit(target).hostname != urlsplit(url).hostname:
-        try:
+        raise LabError(f"target must answer, got {printable(str(problem))[:200]} from {url}")
+    try:
+        target = urljoin(url, location)
+        if urlsplit(target).hostname != urlsplit(url).hostname:
             check_target(target, allow_targets, public=public)
-        except LabError as error:
-            raise LabError(f"{url} redirects to {target}: {error}") from None
+    except (LabError, ValueError) as error:  # no valid URL
+        raise LabError(f"{url} redirects to {printable(location)[:200]}: {printable(str(error))[:200]}") from None
     if status != expected if expected else not 200 <= status < 300:
-        to = f" to {target}" if location else ""
+        to = f" to {printable(target)[:200]}" if location else ""
         raise LabError(
             f"{url} must respond with status {expected or '2xx'}, got {status}{to} and {length} bytes: correct "
             f"server.url and load.path, or set server.status to {status} if this response is the one to load"

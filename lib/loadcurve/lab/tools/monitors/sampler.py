@@ -21,6 +21,7 @@ from typing import Any
 
 # Tools that print what the kernel holds need some ms; one that hangs must not stop the other series.
 _PATIENCE_S = 2.0
+_MOST_BYTES = 1 << 20  # of a page; those of HAProxy and php-fpm have some kB
 
 
 def main() -> None:
@@ -92,11 +93,14 @@ def _content(path: str) -> bytes:
 
 def _page(address: str, port: int, path: str) -> bytes:
     """Body of a page; HTTP/1.0, so that the server ends it by closing."""
-    got = b""
+    got, deadline = b"", time.monotonic() + _PATIENCE_S
     with socket.create_connection((address, port), _PATIENCE_S) as peer:
         peer.sendall(f"GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n".encode("ascii"))
         while part := peer.recv(65536):
             got += part
+            if len(got) > _MOST_BYTES or time.monotonic() > deadline:
+                raise OSError(f"{path}: no whole page within {_PATIENCE_S:g} s and {_MOST_BYTES} bytes")
+            peer.settimeout(max(0.001, deadline - time.monotonic()))
     head, _, body = got.partition(b"\r\n\r\n")
     if b" 200 " not in head.split(b"\r\n")[0]:
         raise OSError(f"{path}: {head[:40]!r}")
