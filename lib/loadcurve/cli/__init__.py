@@ -14,13 +14,14 @@ from loadcurve.cli.options import with_code_2
 from loadcurve.errors import LoadcurveError, in_one_line, missing_extra
 from loadcurve.files.atomic import remove_left
 from loadcurve.packages import __version__
+from loadcurve.runtime.output import echo
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"loadcurve {__version__}")
+        echo(f"loadcurve {__version__}")
         raise typer.Exit
 
 
@@ -95,5 +96,5 @@ def main() -> None:
 def _end(message: str) -> None:
     """Print a message on stderr, as far as it accepts one, and exit with code 1."""
     with contextlib.suppress(OSError):
-        typer.echo(message, err=True, nl=bool(message))
+        echo(message, err=True, nl=bool(message))
     raise SystemExit(1) from None

@@ -21,6 +21,7 @@ from loadcurve.cli.options import (
 )
 from loadcurve.errors import printable
 from loadcurve.files.atomic import is_stream
+from loadcurve.runtime.output import echo
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import Factors
@@ -65,8 +66,8 @@ def analyse(
     provenance = report.provenance_of(found, paths, command, follow=follow)
     report.write_report(report.shortened(found, shorten), target, provenance)
     for line in found.not_read:
-        typer.echo(line, err=True)
-    typer.echo(f"{printable(str(target))}: {found.verdict}", err=is_stream(target))
+        echo(line, err=True)
+    echo(f"{printable(str(target))}: {found.verdict}", err=is_stream(target))
 
 
 def print_analysis(
@@ -77,7 +78,7 @@ def print_analysis(
     from loadcurve.report import text_report
 
     found = analyse_data(paths, objectives=objectives, factors=factors, source=source, **options)
-    typer.echo(text_report(found, terminal_width(), unicode=prints_blocks()), nl=False)
+    echo(text_report(found, terminal_width(), unicode=prints_blocks()), nl=False)
 
 
 def history(
@@ -102,10 +103,10 @@ def history(
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
     for each in found:
-        typer.echo(to_text(each.blocks(), unicode=prints_blocks()) + "\n")
+        echo(to_text(each.blocks(), unicode=prints_blocks()) + "\n")
     for warning in warnings:
-        typer.echo(f"warning: {warning}")
-    typer.echo("".join(f"{line}\n" for each in measurements for line in each.not_read), nl=False, err=True)
+        echo(f"warning: {warning}")
+    echo("".join(f"{line}\n" for each in measurements for line in each.not_read), nl=False, err=True)
 
 
 def compare(
@@ -152,15 +153,15 @@ def compare(
     first = analysis.analyse(baseline, factors=given, follow=follow)
     pairs = [(path, analysis.analyse(path, factors=given, follow=follow)) for path in others]
     for side in (first, *(other for _, other in pairs)):
-        typer.echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
+        echo("".join(f"{line}\n" for line in side.not_read), nl=False, err=True)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
     checks = [check for comparison in found for check in checks_of_gates(comparison, gates, undecided)]
     if form == "text":
-        typer.echo("\n".join(comparison_report(comparison, gates, undecided) for comparison in found), nl=False)
+        echo("\n".join(comparison_report(comparison, gates, undecided) for comparison in found), nl=False)
     elif form == "json":
         objects = [comparison_object(comparison, gates) for comparison in found]
-        typer.echo(json.dumps(objects, indent=2, ensure_ascii=False, allow_nan=False))
+        echo(json.dumps(objects, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        typer.echo(junit_xml(checks) if form == "junit" else github_annotations(checks), nl=False)
+        echo(junit_xml(checks) if form == "junit" else github_annotations(checks), nl=False)
     if any(check.verdict == "fail" for check in checks):
         raise typer.Exit(1)

@@ -20,6 +20,7 @@ from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files import paths
 from loadcurve.files.atomic import check_target, is_stream, write_text
 from loadcurve.files.paths import data_folder, is_url
+from loadcurve.runtime.output import echo
 from loadcurve.units import group_lines
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def audit(
     written = _shortened(found) if output or chosen == "html" else found
     text = _shown(written, chosen, fail_on, every)
     if output is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         write_text(output, text)
         for path, findings in found:
-            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
+            echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
     failing = {"error": ["error"], "warning": ["error", "warning"], "never": []}[fail_on]
     if any(findings["severity"].isin(failing).any() for _, findings in found):
         raise typer.Exit(1)
@@ -114,7 +115,7 @@ def _audit_path(
     parsed = reading.read(path if is_url(path) else place, follow=follow, **facts)
     reading.require_report(parsed, path)
     for warning in group_lines(warning for warning in parsed.warnings if warning.startswith(reading.NOT_READ)):
-        typer.echo(printable(warning), err=True)
+        echo(printable(warning), err=True)
     return audit_tables(parsed, settings)
 
 
@@ -166,13 +167,13 @@ def explain(
     rules = all_rules()
     if not rule:
         rows = [[name, one.question] for name, one in rules.items()]
-        typer.echo(to_text([Grid(["rule", "question"], rows, "Rules of the audit", left=2)], terminal_width()))
+        echo(to_text([Grid(["rule", "question"], rows, "Rules of the audit", left=2)], terminal_width()))
         return
     from loadcurve.audit.explanation import explain as explanation_of
     from loadcurve.audit.explanation import rule_named
 
     blocks = explanation_of(rule_named(rule, rules)).blocks()
-    typer.echo(to_text(blocks, terminal_width(), unicode=prints_blocks()))
+    echo(to_text(blocks, terminal_width(), unicode=prints_blocks()))
 
 
 _FORM_OF: "dict[str, AcceptanceForm]" = {".html": "html", ".txt": "text", ".xml": "junit"}
@@ -208,9 +209,9 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     judged = judge_acceptance(folder)
     name = paths.shown(folder)
     if output is None:
-        typer.echo(acceptance_report(judged, name, "text", terminal_width()), nl=False)
+        echo(acceptance_report(judged, name, "text", terminal_width()), nl=False)
     else:
         name = shortener([name])(name)
         write_text(output, acceptance_report(judged, name, _FORM_OF[output.suffix.lower()]))
-        typer.echo(f"{output}: {verdict_line(judged)}", err=is_stream(output))
+        echo(f"{output}: {verdict_line(judged)}", err=is_stream(output))
     return not (judged["verdict"] == "fail").any()

@@ -24,6 +24,7 @@ from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files import paths
 from loadcurve.files.paths import is_url
 from loadcurve.files.remote import local_copy, local_target
+from loadcurve.runtime.output import echo
 
 if TYPE_CHECKING:
     from loadcurve.ingest.fact_columns import GivenFactors
@@ -87,7 +88,8 @@ def ingest(
     if is_json:
         for reading in inputs.readings():
             with hidden():
-                sys.stdout.writelines(export.json_lines(reading))
+                for line in export.json_lines(reading):
+                    echo(line, nl=False)
     elif output == "-":
         export.write_csv(inputs.readings(), sys.stdout.buffer)
     elif output is not None:
@@ -172,8 +174,8 @@ def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: s
         left = [] if inputs.table else export.other_tables(target, form, rows)
     if left:
         why = "not of these files but of an earlier call; remove them, or name another folder"
-        typer.echo(f"{printable(output)}: warning: {', '.join(left)}: {why}", err=True)
-    typer.echo(f"{printable(output)}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
+        echo(f"{printable(output)}: warning: {', '.join(left)}: {why}", err=True)
+    echo(f"{printable(output)}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
 
 
 def _check_options(form: OutputFormat, output: str | None, table: str | None, log_format: str) -> None:
@@ -221,9 +223,9 @@ def tidy(
     for lines, notes, is_refused in each_study(_tidied, studies or recorded_studies(), _lost):
         with hidden():
             for line in notes:
-                typer.echo(line, err=True)
+                echo(line, err=True)
             for line in lines:
-                typer.echo(line)
+                echo(line)
         refused += is_refused
     if refused:
         raise typer.Exit(1)

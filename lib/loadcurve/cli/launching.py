@@ -15,6 +15,7 @@ from loadcurve.cli.options import number
 from loadcurve.cli.studies import pack
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
+from loadcurve.runtime.output import echo
 from loadcurve.runtime.signals import signal_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def launch(
 
     def results(folder: Path) -> None:
         nonlocal passed
-        typer.echo()
+        echo()
         if is_acceptance(read_checked(folder)):
             passed = print_acceptance(folder)
             return
@@ -91,12 +92,12 @@ def launch(
         launch_study(replace(found, **changes), target, public=public, quiet=not busy, again=again, results=results)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
-            typer.echo(interruption(interrupt, target), err=True)
+            echo(interruption(interrupt, target), err=True)
         raise typer.Exit(128 + signal_of(interrupt)) from None
     try:
         pack([str(target)])
     except (LoadcurveError, OSError) as error:  # the runs stay as they are, also on a full disk
-        typer.echo(f"not packed: {error}", err=True)
+        echo(f"not packed: {error}", err=True)
     if not passed:
         raise typer.Exit(1)
 
@@ -132,9 +133,9 @@ def test(
     text = text_for_url(name, url, goal, lambda tool: which(tool) is not None, seconds, budget)
     write_new(folder_of_new(name), text)
     if "allow_targets" in text:
-        typer.echo("Only this machine is watched: study.yml says how to watch the server's host by ssh.")
+        echo("Only this machine is watched: study.yml says how to watch the server's host by ssh.")
     if goal and "rate_rps" not in text:
-        typer.echo(
+        echo(
             "A closed loop, as no oha, k6 or wrk2 is installed: its percentiles leave out the wait of requests that no "
             "connection was free to send."
         )
@@ -164,9 +165,9 @@ def _print_plan(study: "Study", public: bool) -> None:
 
     study_settings(study, all_rules())  # raises for rules and limits that do not exist
     for line in describe(study):
-        typer.echo(line)
+        echo(line)
     for line in describe_obstacles(study, public=public):
-        typer.echo(line, err=True)
+        echo(line, err=True)
 
 
 def doctor() -> None:
@@ -175,9 +176,9 @@ def doctor() -> None:
     from loadcurve.lab.known_tools import TOOLS
 
     for tool in TOOLS.values():
-        typer.echo(str(tool))
+        echo(str(tool))
     for name in sorted({form.tool for form in FORMS} - TOOLS.keys()):
-        typer.echo(f"{name:<10} {'output is read':<20} the laboratory does not run it")
+        echo(f"{name:<10} {'output is read':<20} the laboratory does not run it")
 
 
 @lab.command()
@@ -185,7 +186,7 @@ def schema() -> None:
     """Print the JSON schema of study.yml, with which editors complete and check it."""
     from loadcurve.lab.study_file import schema as schema_of_studies
 
-    typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
+    echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
 
 
 @lab.command()
@@ -193,4 +194,4 @@ def clean() -> None:
     """Remove the network namespaces, rules and cgroups left by killed launches, and nothing else."""
     from loadcurve.lab.hosts.network import clean as clean_networks
 
-    typer.echo("\n".join(clean_networks()) or "nothing to remove")
+    echo("\n".join(clean_networks()) or "nothing to remove")

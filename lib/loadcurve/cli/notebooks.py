@@ -17,6 +17,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import check_target, write_text
 from loadcurve.files.paths import check_local, local_path
+from loadcurve.runtime.output import echo
 from loadcurve.runtime.signals import signal_of
 
 
@@ -48,7 +49,7 @@ def notebook(
     cell["source"] = [_with_value(line, given) for line in cell["source"]]
     write_text(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     name = shlex.quote(str(target))
-    typer.echo(f"{target} is written; next: jupyter lab {name}, or loadcurve run {name} -o answer.ipynb")
+    echo(f"{target} is written; next: jupyter lab {name}, or loadcurve run {name} -o answer.ipynb")
 
 
 def _with_value(line: str, given: dict[str, str]) -> str:
@@ -85,7 +86,7 @@ def run(
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
     with _interrupts("nothing is written"):
         written = batch.run_alone(notebook, output or default, given, publish=publish, report=note)
-    typer.echo(paths.shown(written))
+    echo(paths.shown(written))
 
 
 def batch(
@@ -125,7 +126,7 @@ def batch(
     counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
     local = local_path(output)
     index = paths.shown(local / "index.html") if local is not None else f"{output.rstrip('/')}/index.html"
-    typer.echo(f"{index}: {counts}")
+    echo(f"{index}: {counts}")
     if failed:
         raise typer.Exit(1)
 
@@ -139,10 +140,10 @@ def _interrupts(kept: str) -> Iterator[None]:
         yield
     except NotebookError as error:
         partial = paths.shown(error.partial) if error.partial else ""
-        typer.echo(failure_text(str(error), error.cell, partial), err=True)
+        echo(failure_text(str(error), error.cell, partial), err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt as interrupt:
         number = signal_of(interrupt)
         with contextlib.suppress(OSError):  # the terminal may be what was closed
-            typer.echo(f"interrupted by {signal.Signals(number).name}: {kept}", err=True)
+            echo(f"interrupted by {signal.Signals(number).name}: {kept}", err=True)
         raise typer.Exit(128 + number) from None

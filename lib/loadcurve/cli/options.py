@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loadcurve.errors import LoadcurveError, ValueRuleError, in_one_line
+from loadcurve.runtime.output import echo
 from loadcurve.units import parse_number
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def number(name: str, least: float, most: float, *, whole: bool = False, help: s
         try:
             return parse_number(name, str(value), least, most, whole=whole)
         except ValueRuleError as error:
-            typer.echo(str(error), err=True)
+            echo(str(error), err=True)
             raise typer.Exit(2) from None
 
     short = ("-j",) if name == "--jobs" else ()
@@ -72,7 +73,7 @@ def given_factors(patterns: list[str] | None, file: Path | None, repeats: list[s
 
 def note(line: str) -> None:
     """Print a line on standard error."""
-    typer.echo(line, err=True)
+    echo(line, err=True)
 
 
 def terminal_width() -> int:
@@ -95,7 +96,7 @@ def with_code_2(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             raise
         except (LoadcurveError, OSError) as error:
-            typer.echo(str(error) if isinstance(error, LoadcurveError) else in_one_line(error), err=True)
+            echo(str(error) if isinstance(error, LoadcurveError) else in_one_line(error), err=True)
             raise typer.Exit(2) from None
 
     return checked

@@ -11,6 +11,7 @@ from loadcurve.cli.options import number
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import new_folder, temporary_folder, write_text
+from loadcurve.runtime.output import echo
 from loadcurve.units import format_quantity
 
 
@@ -50,7 +51,7 @@ def new(
         repeats=repeats or 3,
     )
     written = write_new(folder_of_new(name), text)
-    typer.echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
+    echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
 
 
 def folder_of_new(name: str) -> Path:
@@ -103,7 +104,7 @@ def list_() -> None:
         ]
         for row in studies.to_dict("records")
     ]
-    typer.echo(table(["study", "state", "runs", "size", "last run", "question"], rows, left=2))
+    echo(table(["study", "state", "runs", "size", "last run", "question"], rows, left=2))
 
 
 def show(
@@ -143,7 +144,7 @@ def pack(
             packed = archive.pack(folder, runs) if any((folder / run).is_dir() for run in runs) else []
         if packed:
             count = f"{len(packed)} run{'s' * (len(packed) > 1)}"
-            typer.echo(f"{paths.shown(folder)}: {count} packed in {paths.ARCHIVE}", err=True)
+            echo(f"{paths.shown(folder)}: {count} packed in {paths.ARCHIVE}", err=True)
 
 
 def unpack(
@@ -166,4 +167,4 @@ def unpack(
         raise LoadcurveError(f"{output}: expected a new folder outside the study, got one that exists: name another")
     else:
         archive.copy_study(folder, output)
-    typer.echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")
+    echo(f"{output or paths.shown(folder)}: {len(run_folders(output or folder))} runs")

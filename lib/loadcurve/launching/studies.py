@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -184,8 +185,10 @@ def _server(url: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return a text as YAML reads it in a list or mapping: a host may be the number 0 or 127.1, a URL may have a {."""
-    plain = re.fullmatch(r"[A-Za-z][\w./:-]*[\w/]", text) and parse_yaml(text, Path("study.yml")).values == text
-    return text if plain else json.dumps(text)
+    if not re.fullmatch(r"[A-Za-z][\w./:-]*[\w/]", text):
+        return json.dumps(text)
+    document = parse_yaml(text, Path("study.yml"))
+    return text if document == replace(document, values=text) else json.dumps(text)
 
 
 COLUMNS = ["study", "state", "finished", "planned", "bytes", "last", "question"]

@@ -26,6 +26,7 @@ from loadcurve.plots.narrow import narrowed
 from loadcurve.plots.style import shows_something, svg_text
 from loadcurve.runtime import jupyter
 from loadcurve.runtime.git import git
+from loadcurve.runtime.output import echo
 from loadcurve.stats import Estimate
 from loadcurve.tables.stored import csv_text
 from loadcurve.units import fill_text, format_quantity, parse_form, unit_of_column, with_interval
@@ -311,12 +312,12 @@ def or_reason(subject: str) -> Iterator[None]:
         for number in set(plt.get_fignums()) - known:  # a notebook would show the unfinished figure
             plt.close(number)
         reason = str(error).rstrip(".")
-        print(f"Left out: {subject}. {reason[:1].upper()}{reason[1:]}.")
+        echo(f"Left out: {subject}. {reason[:1].upper()}{reason[1:]}.")
         _subjects.append(subject)
     except NameError:
         if not _subjects:
             raise
-        print(f"Left out: {subject}. It needs what is left out above: {', '.join(_subjects)}.")
+        echo(f"Left out: {subject}. It needs what is left out above: {', '.join(_subjects)}.")
 
 
 def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:

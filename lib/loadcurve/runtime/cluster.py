@@ -81,7 +81,7 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
                     threads_per_worker=1,
                     dashboard_address=_NO_DASHBOARD,
                     worker_dashboard_address=_NO_DASHBOARD,
-                    # Whoever reaches a scheduler runs code as this user, so other users of this machine get no connection.
+                    # Whoever reaches a scheduler runs code as this user: other users of this machine get no connection.
                     security=distributed.security.Security.temporary(),
                     silence_logs=logging.CRITICAL,  # an interrupt, which is no fault, logs errors of several processes
                     preload=[__name__],

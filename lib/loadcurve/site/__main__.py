@@ -8,6 +8,7 @@ from mkdocs.exceptions import MkDocsException
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
+from loadcurve.runtime.output import echo
 
 
 def main(arguments: list[str]) -> int:
@@ -17,18 +18,18 @@ def main(arguments: list[str]) -> int:
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
     publishes = arguments[:1] == ["publish"] and len(arguments) in (2, 3)
     if not publishes and not re.fullmatch(r"(serve( [0-9]{1,5})?|book)?", " ".join(arguments)):
-        print("usage: python -m loadcurve.site [serve [PORT] | book | publish OUT [URL]]", file=sys.stderr)
+        echo("usage: python -m loadcurve.site [serve [PORT] | book | publish OUT [URL]]", err=True)
         return 2
     try:
         if publishes:
             from loadcurve.site.versions import publish
 
-            print(f"The handbook is in {publish(*arguments[1:])}")
+            echo(f"The handbook is in {publish(*arguments[1:])}")
             return 0
         if arguments == ["book"]:
             from loadcurve.site.book import write_book
 
-            print(write_book(paths.root()))
+            echo(write_book(paths.root()))
             return 0
         if arguments:
             from loadcurve.site.serve import serve
@@ -39,9 +40,9 @@ def main(arguments: list[str]) -> int:
 
         rendered = build(paths.root())
     except (MkDocsException, LoadcurveError, OSError) as error:
-        print(error, file=sys.stderr)
+        echo(error, err=True)
         return 1
-    print(f"Rendered {len(rendered)} pages{': ' + ' '.join(rendered) if 0 < len(rendered) <= 5 else ''}")
+    echo(f"Rendered {len(rendered)} pages{': ' + ' '.join(rendered) if 0 < len(rendered) <= 5 else ''}")
     return 0
 
 

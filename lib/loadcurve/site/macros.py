@@ -1,6 +1,5 @@
 """Register the macros of the handbook's pages; a function is imported when a page first uses its macro."""
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from mkdocs.utils import get_relative_url
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.runtime.output import echo
 
 MACROS = {
     "figure": "published_html:figure_html",
@@ -62,7 +62,7 @@ def _macro(env: Any, where: str, extra: list[Callable[[str], str]]) -> Callable[
             return getattr(import_module(f"loadcurve.site.{module}"), function)(*names, *extra, **options)
         except Exception as error:  # mkdocs-macros would end the build without a word
             text = error if isinstance(error, LoadcurveError) else repr(error)
-            print(f"handbook/{env.page.file.src_uri}: {text}", file=sys.stderr)
+            echo(f"handbook/{env.page.file.src_uri}: {text}", err=True)
             raise
 
     return show

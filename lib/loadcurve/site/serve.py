@@ -13,6 +13,7 @@ from mkdocs import livereload
 from mkdocs.exceptions import MkDocsException
 
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.runtime.output import echo
 from loadcurve.site.incremental import build
 from loadcurve.site.inputs import digest_of_code
 from loadcurve.site.safety import hash_of, policy_of
@@ -57,7 +58,7 @@ class _Handler(livereload._Handler):
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Log a request as one printable line: its path is what anybody on this machine sends."""
         self.requestline = printable(self.requestline)
-        super().log_request(code, size)
+        super().log_request(code, size)  # type: ignore[no-untyped-call]
 
     def end_headers(self) -> None:
         """End the headers of an answer to a malformed request, which does not reach `serve_request`."""
@@ -104,13 +105,13 @@ def serve(root: Path, port: int = 8000) -> None:
         if digest_of_code(root) != code:  # this process has imported the old code
             os.execv(sys.executable, [sys.executable, "-m", "loadcurve.site", "serve", str(port)])
         try:
-            print(f"Rendered {len(build(root))} pages", flush=True)
+            echo(f"Rendered {len(build(root))} pages")
         except (MkDocsException, LoadcurveError, SystemExit) as error:
             # The pages that were written last stay, and the next change builds again.
-            print(error, file=sys.stderr, flush=True)
+            echo(error, err=True)
 
     server = SiteServer(root, build_again, port)
-    print(f"Serving the handbook on {server.url} (Ctrl-C ends it)", flush=True)
+    echo(f"Serving the handbook on {server.url} (Ctrl-C ends it)")
     try:
         server.serve()  # type: ignore[no-untyped-call]
     except KeyboardInterrupt:

@@ -39,6 +39,7 @@ from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, read_checked, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.runtime.jupyter import progress_stream
+from loadcurve.runtime.output import visible
 from loadcurve.runtime.signals import deferred, pause
 from loadcurve.study import Run, Study
 from loadcurve.study.archive import opened, unpack
@@ -55,7 +56,9 @@ class LaunchProgress:
         self._feedback, self._longest = feedback, 0
         self._most, self._of = runs, "of at most" if adaptive else "of"
         stream = progress_stream()
-        self._bar = tqdm(total=runs, desc=name, unit="run", bar_format=_FORM, file=stream, disable=stream is None)
+        self._bar = tqdm(
+            total=runs, desc=visible(name), unit="run", bar_format=_FORM, file=stream, disable=stream is None
+        )
         self._ended = 0
 
     def __enter__(self) -> "LaunchProgress":

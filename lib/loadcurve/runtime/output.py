@@ -1,0 +1,43 @@
+"""Print text for people on stdout and stderr: a terminal shows all of it, and acts on none of it.
+
+Names of files, labels and URLs in reports, questions of studies and words of servers come from strangers.
+"""
+
+import json
+import sys
+import unicodedata
+
+_OWN = frozenset("\n\t")  # of the library's own texts
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with each character that a terminal acts on, or that hides or reorders others, as JSON escapes it.
+
+    An escape is valid in a JSON string, so JSON that is printed stays what it is.
+
+    Examples
+    --------
+    >>> visible("a\x1b]0;b\x07 \u202e1 \u9650")
+    'a\\u001b]0;b\\u0007 \\u202e1 限'
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if _is_harmless(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return character.isprintable() or character in _OWN or unicodedata.category(character) == "Zs"  # a space
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text and, with `nl`, the end of its line; the only way in which the library prints."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(visible(str(text)) + "\n" * nl)
+    stream.flush()
+
+
+def echo_above_progress(line: str) -> None:
+    """Print a line above the progress bars of this process."""
+    from tqdm import tqdm
+
+    tqdm.write(visible(line))
