@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from loadcurve.cli.launching import launch
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.lab import packages_of
+from loadcurve.runtime.cluster import connected
 from loadcurve.site import versions
 from loadcurve.site.__main__ import main
 
@@ -166,3 +168,15 @@ def test_no_word_of_the_command_line_is_a_program_of_make(root, checkout):
         argv = ["make", "-f", str(root / "Makefile"), goal, *(f"{name}={odd}" for name in names)]
         assert run(argv, env=environment(checkout)).stdout.count(f"[{odd}]") == len(names)
     assert not Path("PWNED").exists()
+
+
+def test_a_local_cluster_takes_no_work_without_its_certificate():
+    """Another user of this machine has the port, which the kernel lists, and no certificate."""
+    distributed = pytest.importorskip("distributed")
+    with connected("local", 1) as client:
+        address = urlsplit(client.scheduler.address)
+        assert (address.scheme, address.hostname) == ("tls", "127.0.0.1") and client.submit(abs, -1).result() == 1
+        with pytest.raises(OSError):
+            distributed.Client(f"tcp://{address.netloc}", timeout=3)
+        with pytest.raises((OSError, TypeError, ValueError)):  # no certificate is named
+            distributed.Client(f"tls://{address.netloc}", timeout=3)
