@@ -7,7 +7,7 @@
 | ``variance``                  | repeats at several levels (builds, starts, runs) |
 | ``stopping``                  | how many repeats |
 | ``steady drift change``       | one series: warm-up, drift, jumps |
-| ``oscillation modes merging`` | one series: periods, two modes, mean despite autocorrelation |
+| ``oscillation merging``       | one series: periods, mean despite autocorrelation |
 | ``ratio rank bootstrap``      | A against B: intervals of the ratio; ``ratios`` puts them side by side |
 | ``equivalence multiple``      | is the difference small enough; several comparisons at once |
 | ``histogram``                 | quantiles from histogram classes; ``merged_generators`` joins generators of one run |
@@ -39,31 +39,27 @@ if TYPE_CHECKING:
     from loadcurve.stats.estimate import Estimate
     from loadcurve.stats.fairness import summarise_fairness
     from loadcurve.stats.harmonic import find_harmonic_mean
-    from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
+    from loadcurve.stats.histogram import summarise_histogram_quantiles
     from loadcurve.stats.mean import find_mean, summarise_repeats
     from loadcurve.stats.merged_generators import summarise_merged
-    from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
-    from loadcurve.stats.modes import dip, summarise_modes
+    from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples
     from loadcurve.stats.multiple import holm, summarise_comparisons
     from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
-    from loadcurve.stats.quantile import find_histogram_quantile, find_quantile
+    from loadcurve.stats.quantile import find_quantile
     from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
     from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
     from loadcurve.stats.ratios import summarise_ratios
-    from loadcurve.stats.steady import find_cool_down, find_warm_up
+    from loadcurve.stats.steady import find_warm_up
     from loadcurve.stats.stopping import find_repeats, summarise_stopping
-    from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
+    from loadcurve.stats.variance import find_mean_of_levels
 
 __all__ = [
     "Estimate",
     "autocorrelation",
-    "dip",
     "equivalence_power",
     "find_bootstrap_ratio",
-    "find_cool_down",
     "find_geometric_ratio",
     "find_harmonic_mean",
-    "find_histogram_quantile",
     "find_mean",
     "find_mean_of_levels",
     "find_mean_of_series",
@@ -85,13 +81,8 @@ __all__ = [
     "summarise_equivalence",
     "summarise_fairness",
     "summarise_histogram_quantiles",
-    "summarise_levels",
     "summarise_merged",
-    "summarise_merging",
-    "summarise_modes",
     "summarise_oscillation",
-    "summarise_plan",
-    "summarise_quantile_range",
     "summarise_ranks",
     "summarise_ratios",
     "summarise_repeats",
@@ -102,7 +93,7 @@ __all__ = [
 
 _MODULES = (
     "balance", "bootstrap", "change", "drift", "equivalence", "estimate", "fairness", "harmonic", "histogram",
-    "mean", "merged_generators", "merging", "modes", "multiple", "oscillation", "quantile", "rank", "ratio",
+    "mean", "merged_generators", "merging", "multiple", "oscillation", "quantile", "rank", "ratio",
     "ratios", "steady", "stopping", "variance",
 )  # fmt: skip
 __getattr__ = imported_late(__name__, __all__, _MODULES)

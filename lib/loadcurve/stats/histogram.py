@@ -73,45 +73,6 @@ def summarise_histogram_quantiles(
     return pd.DataFrame(rows, columns=[*keys, "quantile", "lower_s", "upper_s", "responses"])
 
 
-def summarise_quantile_range(latency: pd.DataFrame, *, by: str | Sequence[str]) -> pd.DataFrame:
-    """The least and the greatest of the runs' quantiles, between which that of all their responses lies.
-
-    Parameters
-    ----------
-    latency : pandas.DataFrame
-        Rows of the table ``latency``: ``quantile, latency_s, corrected`` and the columns `by`; one row for each run
-        and quantile.
-    by : str or sequence of str
-        Columns that name a point.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns `by`, ``quantile, lower_s, upper_s, runs`` (those with a value).  A value between both ends is not
-        known: it would take the classes, see `summarise_histogram_quantiles`.
-
-    Raises
-    ------
-    ValueRuleError
-        When a column is missing, or a point mixes runs corrected for coordinated omission with others.
-
-    Notes
-    -----
-    With F = Σ w_i F_i, w_i the runs' parts of all responses: below the least of the quantiles every F_i is under q,
-    and at the greatest every F_i has reached it.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"connections": 8, "quantile": 0.99, "latency_s": [0.2, 0.5], "corrected": False})
-    >>> summarise_quantile_range(table, by="connections")
-       connections  quantile  lower_s  upper_s  runs
-    0            8      0.99      0.2      0.5     2
-    """
-    keys = _checked(latency, by, _QUANTILES)
-    groups = latency.groupby([*keys, "quantile"], dropna=False, observed=True)["latency_s"]
-    return groups.agg(lower_s="min", upper_s="max", runs="count").reset_index()
-
-
 def _checked(frame: pd.DataFrame, by: str | Sequence[str], needed: tuple[str, ...]) -> list[str]:
     keys = [by] if isinstance(by, str) else list(by)
     check_columns(frame, (*keys, *needed))

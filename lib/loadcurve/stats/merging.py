@@ -10,14 +10,12 @@ MASCOTS 2016.
 """
 
 import numpy as np
-import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats.arrays import Array, between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
-from loadcurve.stats.mean import find_mean
 
 NEGLIGIBLE = 0.1  # Ferrari 1978, by way of Pilot's handbook: |r| <= 0.1 counts as none
 MIN_MERGED = 5  # fewer merged samples say nothing about their own autocorrelation
@@ -109,43 +107,6 @@ def merge_samples(values: ArrayLike, size: int) -> Array:
     return _merged(known, int(size))
 
 
-def summarise_merging(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
-    """What merging 1, 2, 3, … neighbours makes of a series: its variance, autocorrelation and t interval.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (n,)
-        Samples in time order, any unit, n >= 5.
-    level : float
-        Confidence level, 0 < level < 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each size up to n // 5: ``size, samples, variance, autocorrelation, mean, lo, hi``.  The interval
-        is that of Student over the merged samples, as if they were independent: where ``autocorrelation`` is above
-        0.1 it is too narrow.
-
-    Raises
-    ------
-    ValueRuleError
-        When a rule is broken.
-
-    Examples
-    --------
-    >>> table = summarise_merging([1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4])
-    >>> table[["size", "samples", "autocorrelation"]].round(3).values.tolist()
-    [[1.0, 12.0, 0.555], [2.0, 6.0, -0.106]]
-    """
-    known = series("values", values, MIN_MERGED)
-    rows = []
-    for size in range(1, known.size // MIN_MERGED + 1):
-        merged = _merged(known, size)
-        mean = find_mean(merged, level)
-        rows.append((size, merged.size, merged.var(ddof=1), _correlation(merged, 1), mean.value, mean.lo, mean.hi))
-    return pd.DataFrame(rows, columns=["size", "samples", "variance", "autocorrelation", "mean", "lo", "hi"])
-
-
 def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     r"""Mean of one series, with an interval that allows for its autocorrelation.
 
@@ -179,7 +140,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     Notes
     -----
     The size follows Ferrari (1978), who requires abs(r) <= 0.1; a negative r is let pass here, because it makes the
-    interval too wide, never too narrow.  Ferrari's interval is that without the factor (`summarise_merging` shows it).
+    interval too wide, never too narrow.  Ferrari's interval is that without the factor.
     It ignores up to 0.1 that remains, and so covers a little less than its level.  The factor is the variance
     inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C. Marriott, J. A.
     Pope, Biometrika 41, 1954).  In simulations of AR(1) series of autocorrelation 0.5, 0.7 and 0.9, the interval of

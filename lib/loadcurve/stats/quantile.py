@@ -1,22 +1,18 @@
 r"""Quantile of one sample, with an interval that assumes no distribution.
 
 Of n independent values, the number B below the true quantile is binomial with probability q.  So the order statistics
-:math:`x_{(l)}` and :math:`x_{(u)}` hold the quantile with probability :math:`P(l \le B < u)` at least.  Classes of a
-histogram say in which class each order statistic is.
+:math:`x_{(l)}` and :math:`x_{(u)}` hold the quantile with probability :math:`P(l \le B < u)` at least.
 
 W. J. Conover, "Practical Nonparametric Statistics", 3rd edition, 1999, section 3.2; H. A. David, H. N. Nagaraja,
 "Order Statistics", 3rd edition, 2003, section 7.1.
 """
 
 import numpy as np
-import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.errors import check_columns
 from loadcurve.stats.arrays import between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
-from loadcurve.stats.histogram import at_rank, class_arrays
 
 _CLASSES = ("lower_s", "upper_s", "responses")
 
@@ -67,58 +63,6 @@ def find_quantile(values: ArrayLike, quantile: float, level: float = 0.95) -> Es
         f"order statistics {lower} and {upper} of {known.size}, interval of {real:.1%}",
         _missing_ends(known.size, "values", quantile, level, lower, upper),
     )  # fmt: skip
-
-
-def find_histogram_quantile(histogram: pd.DataFrame, quantile: float, level: float = 0.95) -> Estimate:
-    """Quantile of the responses of one histogram, with an interval for both their number and the width of classes.
-
-    Parameters
-    ----------
-    histogram : pandas.DataFrame
-        Rows of the table ``histogram`` of one point: ``lower_s, upper_s, responses``.  A missing lower end counts as 0,
-        a missing upper end as infinite.
-    quantile, level
-        As for `find_quantile`.
-
-    Returns
-    -------
-    Estimate
-        In seconds: the middle of the class in which the quantile of these responses lies; the interval goes from the
-        lower end of the class of one order statistic to the upper end of the class of the other.
-
-    Raises
-    ------
-    ValueRuleError
-        When a column is missing, a class has no number of responses or its ends are in disorder, or `quantile` or
-        `level` breaks its rule.
-
-    Notes
-    -----
-    As for `find_quantile`; the ends of the classes are taken as exact.  The classes of several runs may be given
-    together if the runs are of one point; scatter between runs is then not in the interval.
-
-    Examples
-    --------
-    >>> classes = pd.DataFrame({"lower_s": [0.0, 0.1, 0.2], "upper_s": [0.1, 0.2, 0.4], "responses": [900, 60, 40]})
-    >>> print(find_histogram_quantile(classes, 0.95))
-    0.15 [0.1, 0.4]
-    """
-    check_columns(histogram, _CLASSES)
-    below, above, counts = class_arrays(histogram)
-    total = int(counts.sum())
-    rank, lower, upper, real = _ranks(total, quantile, level)
-    ends = at_rank(below, counts, rank), at_rank(above, counts, rank)
-    warnings = _missing_ends(total, "responses", quantile, level, lower, upper)
-    if np.isinf(ends[1]):
-        warnings += ("the quantile lies in a class without an upper end: its lower end is given",)
-    return Estimate(
-        ends[0] if np.isinf(ends[1]) else sum(ends) / 2,
-        at_rank(below, counts, lower) if lower > 0 else 0.0,
-        at_rank(above, counts, upper) if upper <= total else np.inf,
-        level,
-        f"classes of order statistics {lower} and {upper} of {total}, interval of {real:.1%}",
-        warnings,
-    )
 
 
 def _ranks(count: int, quantile: float, level: float) -> tuple[int, int, int, float]:

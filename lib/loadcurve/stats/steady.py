@@ -1,4 +1,4 @@
-"""Warm-up and cool-down of a series: where it becomes steady, and where it ceases to be.
+"""Warm-up of a series: where it becomes steady.
 
 MSER-5 cuts where the mean of the rest has the smallest standard error: cutting a transient lowers the variance of the
 rest, cutting good samples leaves fewer of them.
@@ -67,50 +67,16 @@ def find_warm_up(values: ArrayLike) -> Estimate:
     >>> find_warm_up([10, 12, 11, 9, 10] * 4 + [20, 22, 21, 19, 20] * 16).value
     20.0
     """
-    return _cut(series("values", values, BATCH), "beginning")
-
-
-def find_cool_down(values: ArrayLike) -> Estimate:
-    """Samples to drop at the end of a series: MSER-5 on the series read backwards.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (n,)
-        Samples of one run in time order, any unit, at least 5.
-
-    Returns
-    -------
-    Estimate
-        Samples, as `find_warm_up` gives them for the beginning.
-
-    Raises
-    ------
-    ValueRuleError
-        When `values` has gaps or is too short.
-
-    Notes
-    -----
-    Reading backwards is this library's use of the method; White's papers describe no cool-down.
-
-    Examples
-    --------
-    >>> find_cool_down([20, 22, 21, 19, 20] * 18 + [5, 4, 3, 2, 1] * 2).value
-    10.0
-    """
-    return _cut(series("values", values, BATCH)[::-1], "end")
-
-
-def _cut(values: Array, where: str) -> Estimate:
-    method = f"MSER-5 from the {where}"
-    batches = values.size // BATCH
+    known, method = series("values", values, BATCH), "MSER-5 from the beginning"
+    batches = known.size // BATCH
     if batches < MIN_BATCHES:
-        warning = f"{values.size} samples, fewer than {MIN_BATCHES * BATCH}: no cut can be found"
+        warning = f"{known.size} samples, fewer than {MIN_BATCHES * BATCH}: no cut can be found"
         return Estimate(np.nan, np.nan, np.nan, 0.95, method, (warning,))
-    means = merge_samples(values, BATCH)
+    means = merge_samples(known, BATCH)
     cut = int(np.argmin(_standard_errors(means)))
     if cut <= batches / 2:
         return Estimate(cut * BATCH, np.nan, np.nan, 0.95, method)
-    late = f"the cut would fall on sample {cut * BATCH} of {values.size}, in the second half"
+    late = f"the cut would fall on sample {cut * BATCH} of {known.size}, in the second half"
     first = _first_half_cut(means)
     if _changes(means[first:], cut - first):
         return Estimate(np.nan, np.nan, np.nan, 0.95, method, (f"{late}: not steady",))

@@ -62,5 +62,3 @@ KNEES = [
     ([1, 2, 3], [0.90483742, 0.81873075, 0.74081822], 1, "convex", "decreasing", "offline", np.nan),
     (_TEN, np.ones(10), 1, "concave", "increasing", "offline", np.nan),
 ]
-
-ALL_BUMPY = (np.arange(90.0), _BUMPY, [26, 31, 41, 46, 53])

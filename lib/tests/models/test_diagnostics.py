@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from loadcurve.models.scaling import LAWS, fit_law, fit_roofline, fit_usl
+from loadcurve.models.scaling import LAWS, fit_law, fit_usl
 from loadcurve.models.scaling.diagnostics import sign_runs
 
 SDM91 = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
@@ -51,7 +51,9 @@ def test_a_law_of_another_shape_leaves_a_pattern():
     plateau = fit_usl(
         2.0 ** np.arange(11), [8273, 16590, 27322, 27314, 27369, 27352, 27308, 27309, 27379, 27347, 27412]
     )
-    assert not any("change sign" in s for s in fit_roofline(plateau.connections, plateau.throughput_rps).warnings)
+    assert not any(
+        "change sign" in s for s in fit_law(LAWS["roofline"], plateau.connections, plateau.throughput_rps).warnings
+    )
 
 
 @pytest.mark.slow

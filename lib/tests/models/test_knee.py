@@ -8,7 +8,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
-from published_knees import ALL_BUMPY, KNEES
+from published_knees import KNEES
 from published_scaling import SPECSDM91, SYSBENCH
 from scipy import optimize
 
@@ -19,7 +19,6 @@ from loadcurve.models.capacity.knee import (
     find_power_knee,
     find_power_level,
     kneedle,
-    kneedle_all,
     summarise_knees,
 )
 from loadcurve.models.scaling import LAWS
@@ -36,11 +35,6 @@ def exact(law, *parameters):
 def test_kneedle_of_published_curves(x, y, sensitivity, curve, direction, mode, knee):
     found = kneedle(x, y, sensitivity, curve=curve, direction=direction, mode=mode)
     assert found == pytest.approx(knee, nan_ok=True)
-
-
-def test_all_knees_of_a_bumpy_curve():
-    x, y, knees = ALL_BUMPY
-    assert kneedle_all(x, y, curve="convex", direction="decreasing").tolist() == knees
 
 
 @pytest.mark.parametrize("mode", ["largest", "offline", "online"])

@@ -9,7 +9,7 @@ from published_scaling import NGINX_100KB, RAYTRACER, SPECSDM91, SYSBENCH
 from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import LAWS, fit_free_usl, fit_law, fit_roofline, fit_usl
+from loadcurve.models.scaling import LAWS, fit_law, fit_usl
 from loadcurve.models.scaling.finite_source import finite_source_rps
 
 NUMBER = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
@@ -107,14 +107,14 @@ def test_many_data_sets_at_once_are_each_as_alone(name):
 
 def test_sysbench_is_a_roofline():
     """R. Schwartz' sca_tools has these data as a case where the Universal Scalability Law is wrong."""
-    roofline, law = fit_roofline(*SYSBENCH, weights="equal"), fit_usl(*SYSBENCH, weights="equal")
+    roofline, law = fit_law(LAWS["roofline"], *SYSBENCH, weights="equal"), fit_usl(*SYSBENCH, weights="equal")
     assert roofline.parameters["capacity_rps"].value == pytest.approx(np.mean(SYSBENCH[1][2:]), rel=1e-6)
     assert roofline.r_squared > 0.9999 > law.r_squared
     assert roofline.corrected_aic < law.corrected_aic - 50
 
 
 def test_nginx_at_the_link_is_a_roofline():
-    roofline, law = fit_roofline(*NGINX_100KB, weights="equal"), fit_usl(*NGINX_100KB, weights="equal")
+    roofline, law = fit_law(LAWS["roofline"], *NGINX_100KB, weights="equal"), fit_usl(*NGINX_100KB, weights="equal")
     assert np.abs(roofline.predict(NGINX_100KB[0]) / NGINX_100KB[1] - 1).max() < 0.05
     assert np.abs(law.predict(NGINX_100KB[0]) / NGINX_100KB[1] - 1).max() > 0.2  # 22 % at worst
     assert roofline.corrected_aic < law.corrected_aic
@@ -122,7 +122,7 @@ def test_nginx_at_the_link_is_a_roofline():
 
 def test_raytracer_with_free_signs():
     """R package usl, raytracer: unconstrained, β = −2.01e-4 and the sum of squares 484.018."""
-    fit = fit_free_usl(*RAYTRACER, weights="equal")
+    fit = fit_law(LAWS["free_usl"], *RAYTRACER, weights="equal")
     assert fit.parameters["coherency"].value == pytest.approx(-2.01e-4, rel=2e-3)
     assert fit.residual_sd**2 * fit.degrees_of_freedom == pytest.approx(484.018, rel=1e-6)
     assert any("a cost is below 0" in warning for warning in fit.warnings)
@@ -176,7 +176,7 @@ def test_weights_count():
 
 
 def test_what_the_data_do_not_show_is_said():
-    fit = fit_roofline([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
+    fit = fit_law(LAWS["roofline"], [1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
     assert fit.values() == [pytest.approx(10.0), np.inf]
     assert "the capacity is at its bound: these data show no plateau" in fit.warnings
     smooth = fit_law(LAWS["saturating"], [1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])

@@ -7,12 +7,10 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models.queueing import (
     InvariantError,
     check_network,
     mva,
-    solve_load_dependent,
     solve_mmmk,
     solve_network,
 )
@@ -99,12 +97,12 @@ def test_the_published_wrong_value_keeps_littles_law_and_is_found_by_its_asympto
 @examples(40)
 @given(
     st.lists(st.floats(0.1, 5), min_size=2, max_size=2),
-    st.lists(st.lists(st.floats(0.2, 4), min_size=1, max_size=4), min_size=2, max_size=2),
+    st.lists(st.integers(1, 4), min_size=2, max_size=2),
     st.sampled_from([0.0, 0.5, 7.0]),
 )
-def test_agrees_with_the_sum_over_states(demand, speedup, think_time):
-    network = solve_load_dependent(6, demand, speedup, think_time)
-    throughput, queue = enumerated(6, demand, speedup, think_time)
+def test_agrees_with_the_sum_over_states(demand, servers, think_time):
+    network = solve_network(6, demand, think_time, servers)
+    throughput, queue = enumerated(6, demand, [range(1, m + 1) for m in servers], think_time)
     assert network.throughput_rps == pytest.approx(throughput)
     assert network.queue_length == pytest.approx(queue)
 
@@ -113,7 +111,8 @@ def test_agrees_with_the_sum_over_states(demand, speedup, think_time):
 @examples(40)
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=4), st.one_of(st.just(0.0), st.floats(1e-3, 1e3)))
 def test_speed_one_is_mean_value_analysis(demand, think_time):
-    convolved = solve_load_dependent(200, demand, [[1]] * len(demand), think_time)
+    one = np.ones(len(demand))
+    convolved = mva.solve_centres(200, np.array(demand), think_time, [one[:1]] * one.size, one)
     exact = solve_network(200, demand, think_time)
     assert convolved.throughput_rps == pytest.approx(exact.throughput_rps, rel=1e-10)
     assert convolved.queue_length == pytest.approx(exact.queue_length, rel=1e-9)
@@ -170,23 +169,3 @@ def test_many_servers_stay_stable():
     network = solve_network(10_000, [0.5], 2, servers=1000)
     assert network.throughput_rps[-1] == pytest.approx(1000 / 0.5, rel=1e-9)
     assert network.latency_s[-1] == pytest.approx(10_000 * 0.5 / 1000 - 2, rel=1e-8)
-
-
-def test_falling_speed_lets_throughput_fall():
-    network = solve_load_dependent(50, [1.0], [[1, 2, 3, 2.5, 2, 1.5]], 5)
-    assert network.throughput_rps.max() > network.throughput_rps[-1] == pytest.approx(1.5, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: solve_load_dependent(3, [1, 2], [[1]]), "speedup must be a list of speeds for each of the 2 centres"),
-        (lambda: solve_load_dependent(3, [1], [[1, 0]]), "speedup must be > 0"),
-        (lambda: solve_load_dependent(3, [1], [[]]), "speedup must be a list of speeds"),
-        (lambda: solve_load_dependent(3, [1], [[1, math.inf]]), "speedup must be known and finite"),
-        (lambda: solve_load_dependent(0, [1], [[1]]), "connections must be a whole number >= 1"),
-    ],
-)
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

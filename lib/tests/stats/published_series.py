@@ -14,13 +14,5 @@ NILE = [
     781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
     744, 749, 838, 1050, 918, 986, 797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740,
 ]  # fmt: skip
-# Quality of 63 statistics departments: J. A. Hartigan, P. M. Hartigan 1985; R package diptest, data/statfaculty.R.
-FACULTY = [
-    30, 33, 35, 36, 37, 37, 39, 39, 39, 39, 39, 40, 40, 40, 40, 41, 42, 43, 43, 43, 44, 44, 45, 45, 46, 46, 47, 47, 48,
-    48, 48, 49, 50, 50, 51, 52, 52, 53, 53, 53, 53, 53, 54, 54, 57, 57, 59, 60, 60, 60, 61, 61, 61, 61, 62, 62, 62, 62,
-    63, 66, 70, 72, 72,
-]  # fmt: skip
 # Three levels, highest first: T. Kalibera, R. Jones 2013, worked example (libkalibera, tests/test_data.py).
 KALIBERA = [[[9, 5], [8, 3]], [[10, 6], [7, 11]], [[1, 12], [2, 4]]]
-# libkalibera, tests/test_data.py, test_ti2 and test_optimal_reps.
-KALIBERA_PILOT = [[[3, 4, 3], [1.2, 3.1, 3]], [[0.2, 1, 1.5], [1, 2, 3]]]

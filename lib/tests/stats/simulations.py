@@ -8,22 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from loadcurve.stats.estimate import Estimate
-from loadcurve.stats.merging import summarise_merging
 from validation.coverage import holds, summarise_hits
 from validation.coverage.means import TRUE_MEAN, nested, planned_mean, stopped_mean
 from validation.coverage.series import ar1, drift_of
 
-__all__ = ["TRUE_MEAN", "ar1", "coverage", "drift_of", "ferrari_mean", "nested", "planned_mean", "stopped_mean"]
-
-
-def ferrari_mean(values: np.ndarray) -> Estimate:
-    """Ferrari's own interval: that of the first merging with a negligible autocorrelation, and nothing added."""
-    table = summarise_merging(values)
-    rows = table[table["autocorrelation"] <= 0.1]
-    if rows.empty:
-        return Estimate(values.mean(), np.nan, np.nan, 0.95, "Ferrari")
-    row = rows.iloc[0]
-    return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "Ferrari")
+__all__ = ["TRUE_MEAN", "ar1", "coverage", "drift_of", "nested", "planned_mean", "stopped_mean"]
 
 
 def coverage(make: Callable[[np.random.Generator], Estimate], runs: int, seed: int) -> dict[str, float]:

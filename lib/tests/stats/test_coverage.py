@@ -95,16 +95,6 @@ def test_neighbours_are_no_repeats():
     assert found["coverage"] < 0.75
 
 
-@pytest.mark.slow
-def test_ferraris_own_interval_is_a_little_too_narrow():
-    makers = [
-        lambda rng, make=make: make(simulations.ar1(300, 0.5, rng))
-        for make in (simulations.ferrari_mean, find_mean_of_series)
-    ]
-    own, wider = (simulations.coverage(make, 200, 2)["coverage"] for make in makers)
-    assert own <= wider
-
-
 @pytest.mark.parametrize("pilot", [3, 10])
 def test_steins_plan(pilot):
     found = simulations.coverage(lambda rng: simulations.planned_mean(rng, 0.05, pilot), 600, pilot)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.reading import read
-from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
+from loadcurve.stats.histogram import summarise_histogram_quantiles
 
 
 def classes(samples, edges, **columns):
@@ -27,17 +27,6 @@ def test_the_pooled_quantile_lies_between_the_ends(seed, one, other, quantile):
     pooled = np.quantile(np.concatenate([fast, slow]), quantile, method="inverted_cdf")
     assert row["lower_s"] <= pooled <= row["upper_s"]
     assert row["responses"] == 248
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(0.01, 0.99))
-def test_the_pooled_quantile_lies_between_the_runs_quantiles(seed, quantile):
-    rng = np.random.default_rng(seed)
-    runs = [rng.random(size) * scale for size, scale in ((20, 1), (200, 3), (77, 0.5))]
-    own = [np.quantile(run, quantile, method="inverted_cdf") for run in runs]
-    table = pd.DataFrame({"point": "a", "quantile": quantile, "latency_s": own, "corrected": False})
-    row = summarise_quantile_range(table, by="point").iloc[0]
-    assert row["lower_s"] <= np.quantile(np.concatenate(runs), quantile, method="inverted_cdf") <= row["upper_s"]
-    assert row["runs"] == 3
 
 
 def test_the_mean_of_percentiles_would_be_wrong():
@@ -78,12 +67,6 @@ GOOD = classes([0.5, 1.5], [0, 1, 2], point="a")
 def test_what_cannot_be_added_up_is_refused(table, message):
     with pytest.raises(ValueRuleError, match=message):
         summarise_histogram_quantiles(table, [0.5], by="point")
-
-
-def test_mixed_corrections_are_refused_for_quantiles_too():
-    table = pd.DataFrame({"point": "a", "quantile": 0.5, "latency_s": [0.1, 0.2], "corrected": [True, False]})
-    with pytest.raises(ValueRuleError, match="corrected must be the same"):
-        summarise_quantile_range(table, by="point")
 
 
 @pytest.mark.parametrize(

@@ -8,25 +8,16 @@ from published_series import FERRARI
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats.mean import find_mean
-from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
+from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples
 
 numbers = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=10, max_size=60)
 
 
-def test_ferrari_before_merging():
-    row = summarise_merging(FERRARI).iloc[0]
-    assert row["mean"] == pytest.approx(1.756458333, rel=1e-9)
-    assert row["variance"] == pytest.approx(0.0734744, rel=1e-6)
-    assert row["autocorrelation"] == pytest.approx(0.6365557, rel=1e-6)
-    assert row["hi"] - row["lo"] == pytest.approx(0.157, abs=5e-4)
-
-
-def test_ferrari_merged_by_4():
-    row = summarise_merging(FERRARI).set_index("size").loc[4]
-    assert row["samples"] == 12
-    assert row["variance"] == pytest.approx(0.0526471, rel=1e-6)
-    assert row["autocorrelation"] == pytest.approx(0.0823099, rel=1e-6)
-    assert row["hi"] - row["lo"] == pytest.approx(0.2915706, rel=1e-6)
+def test_ferraris_autocorrelation_before_and_after_merging_by_4():
+    assert autocorrelation(FERRARI) == pytest.approx(0.6365557, rel=1e-6)
+    merged = merge_samples(FERRARI, 4)
+    assert merged.var(ddof=1) == pytest.approx(0.0526471, rel=1e-6)
+    assert autocorrelation(merged) == pytest.approx(0.0823099, rel=1e-6)
 
 
 def test_the_rule_chooses_ferraris_4():

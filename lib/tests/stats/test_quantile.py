@@ -1,15 +1,12 @@
-"""Intervals of one quantile: published tables, coverage, and histograms of the same values."""
+"""Intervals of one quantile: published tables and coverage."""
 
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import find_histogram_quantile, find_quantile
+from loadcurve.stats import find_quantile
 
 
 # R. Jain 1991 and every table of the sign test: ranks of the 95 % interval of a median.
@@ -43,24 +40,6 @@ def test_it_covers_its_level_whatever_the_distribution(n, q):
     assert 0.93 <= np.mean([one.lo <= truth <= one.hi for one in found]) <= 0.995
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 400), st.integers(1, 30), st.floats(0.01, 0.99))
-def test_classes_hold_what_the_values_hold(seed, n, number, quantile):
-    values = np.random.default_rng(seed).gamma(2.0, 1.0, n)
-    counts, ends = np.histogram(values, np.linspace(0, 40, number + 1))
-    table = pd.DataFrame({"lower_s": ends[:-1], "upper_s": ends[1:], "responses": counts})
-    exact, found = find_quantile(values, quantile), find_histogram_quantile(table, quantile)
-    assert found.lo <= max(exact.lo, 0.0) and exact.hi <= found.hi
-    assert max(exact.lo, 0.0) - found.lo <= 40 / number + 1e-9
-    assert abs(found.value - exact.value) <= 20 / number + 1e-9
-
-
-def test_an_open_class_has_no_upper_end():
-    table = pd.DataFrame({"lower_s": [0.0, 1.0], "upper_s": [1.0, np.nan], "responses": [90, 910]})
-    found = find_histogram_quantile(table, 0.5)
-    assert (found.value, found.lo, found.hi) == (1, 1, math.inf)
-    assert "a class without an upper end" in found.warnings[0]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -68,7 +47,6 @@ def test_an_open_class_has_no_upper_end():
         (lambda: find_quantile([1, math.nan], 0.5), "values must be without gaps"),
         (lambda: find_quantile([1], 99), "quantile must be 0 < quantile < 1"),
         (lambda: find_quantile([1], 0.5, 95), "level must be 0 < level < 1"),
-        (lambda: find_histogram_quantile(pd.DataFrame({"lower_s": [1]}), 0.5), "column must be one of lower_s"),
     ],
 )
 def test_rules(call, message):

@@ -13,7 +13,7 @@ of hosts.  No load generator whose reports loadcurve reads does that by itself.
 How to fix it
 -------------
 Remove the row of averages.  To combine runs, add up their histograms (`summarise_histogram_quantiles`), or report the
-range of their percentiles, between which the percentile of all responses lies (`summarise_quantile_range`).
+range of their percentiles, between which the percentile of all responses lies.
 
 When to ignore it
 -----------------

@@ -7,7 +7,6 @@ from loadcurve.models.capacity.knee import (
     find_power_knee,
     find_power_level,
     kneedle,
-    kneedle_all,
     summarise_knees,
 )
 from loadcurve.models.capacity.objective import Objective, find_capacity, overload_latency_s, summarise_objectives
@@ -23,7 +22,6 @@ __all__ = [
     "find_power_knee",
     "find_power_level",
     "kneedle",
-    "kneedle_all",
     "overload_latency_s",
     "summarise_bottlenecks",
     "summarise_demands",

@@ -76,7 +76,16 @@ def kneedle(
     direction: str = "increasing",
     mode: str = "largest",
 ) -> float:
-    """Knee of a curve, one of its points.
+    r"""Knee of a curve, one of its points.
+
+    Both axes are scaled to 0…1 and mirrored as described for the module.  The difference
+    :math:`d_i = \hat y_i - \hat x_i` has a local maximum at each candidate; a candidate is a knee where the difference
+    falls below
+
+    .. math:: T = d_\max - S\,\frac{1}{n-1}\sum_i (\hat x_{i+1} - \hat x_i)
+
+    before the next local maximum is reached.  The paper smooths the points by a spline first; here they are taken as
+    they are, as means of repeats.
 
     Parameters
     ----------
@@ -103,7 +112,13 @@ def kneedle(
     Raises
     ------
     ValueRuleError
-        As `kneedle_all`, and when `mode` is none of the three.
+        When `x` does not increase, the shapes differ, a value is not finite, `sensitivity` is negative, or `curve`,
+        `direction` or `mode` is none of its words.
+
+    Notes
+    -----
+    The package kneed mirrors the values of a curve but not its load, so with uneven loads its results for convex
+    increasing and concave decreasing curves belong to other points; with even loads both agree.
 
     Examples
     --------
@@ -119,50 +134,6 @@ def kneedle(
     if not knees.size:
         return np.nan
     return float(knees[{"largest": int(np.argmax(differences)), "offline": 0, "online": -1}[mode]])
-
-
-def kneedle_all(
-    x: ArrayLike, y: ArrayLike, sensitivity: float = 1.0, *, curve: str = "concave", direction: str = "increasing"
-) -> Array:
-    r"""All knees of a curve, in the order in which they are found.
-
-    Both axes are scaled to 0…1 and mirrored as described for the module.  The difference
-    :math:`d_i = \hat y_i - \hat x_i` has a local maximum at each candidate; a candidate is a knee where the difference
-    falls below
-
-    .. math:: T = d_\max - S\,\frac{1}{n-1}\sum_i (\hat x_{i+1} - \hat x_i)
-
-    before the next local maximum is reached.  The paper smooths the points by a spline first; here they are taken as
-    they are, as means of repeats.
-
-    Parameters
-    ----------
-    x, y, sensitivity, curve, direction
-        As for `kneedle`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Some of the `x`, or none.
-
-    Raises
-    ------
-    ValueRuleError
-        When `x` does not increase, the shapes differ, a value is not finite, `sensitivity` is negative, or `curve` or
-        `direction` is none of its two words.
-
-    Notes
-    -----
-    The package kneed mirrors the values of a curve but not its load, so with uneven loads its results for convex
-    increasing and concave decreasing curves belong to other points; with even loads both agree.
-
-    Examples
-    --------
-    >>> x = np.arange(0, 10, 0.1)
-    >>> kneedle_all(x, np.sin(x)).tolist()
-    [1.4000000000000001, 7.7]
-    """
-    return _knees(x, y, sensitivity, curve, direction)[0]
 
 
 def _knees(x: ArrayLike, y: ArrayLike, sensitivity: float, curve: str, direction: str) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ F. G. Palacios, "Open, Closed, and Mixed Networks of Queues with Different Class
 
 from loadcurve.models.queueing.approximate import solve_linearizer, solve_schweitzer
 from loadcurve.models.queueing.classes import solve_classes
-from loadcurve.models.queueing.mva import solve_load_dependent, solve_network
+from loadcurve.models.queueing.mva import solve_network
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, check_network
 from loadcurve.models.queueing.stations import Station, erlang_b, erlang_c, solve_mg1, solve_mm1, solve_mmm, solve_mmmk
 
@@ -33,7 +33,6 @@ __all__ = [
     "erlang_c",
     "solve_classes",
     "solve_linearizer",
-    "solve_load_dependent",
     "solve_mg1",
     "solve_mm1",
     "solve_mmm",

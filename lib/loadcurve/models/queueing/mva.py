@@ -10,8 +10,8 @@ and at a delay centre R_k = D_k.  All terms are positive, so rounding does not g
 M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing Networks", Journal of the ACM 27(2),
 1980, pp. 313–322.
 
-Load-dependent centres, whose speed depends on the length of their queue: a centre with j requests serves at a_k(j) /
-D_k.  Several servers are a_k(j) = min(j, m).  The network has the normalising constant
+Several servers are a centre whose speed depends on the length of its queue: with j requests it serves at a_k(j) / D_k,
+a_k(j) = min(j, m).  The network has the normalising constant
 
 .. math:: G(n) = \sum_{n_1 + \dots + n_K = n} \prod_k F_k(n_k), \qquad F_k(j) = \prod_{i \le j} \frac{D_k}{a_k(i)}
 
@@ -29,17 +29,14 @@ J. P. Buzen, "Computational Algorithms for Closed Queueing Networks with Exponen
 Servers in Closed Queueing Networks", Performance Evaluation 1(1), 1981, pp. 7–18 (the instability).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from loadcurve.errors import ValueRuleError
-from loadcurve.models._network import demands, known, server_numbers, think_time, whole
+from loadcurve.models._network import demands, server_numbers, think_time, whole
 from loadcurve.models.network_bounds import asymptotic_bounds
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, checked_solution
-from loadcurve.stats.arrays import Array, above_0
+from loadcurve.stats.arrays import Array
 
 _ROUNDING = 1e-9  # part by which rounding may take the throughput past an asymptote that it meets
 
@@ -50,8 +47,8 @@ def solve_network(
     """Throughput and response time of a closed network for every population up to N, exactly.
 
     Single servers and delays go through mean value analysis.  A centre with several servers sends all of them through
-    the convolution of `solve_load_dependent`, because mean value analysis with several servers subtracts probabilities
-    and loses all its digits near saturation.
+    a convolution, because mean value analysis with several servers subtracts probabilities and loses all its digits
+    near saturation.
 
     Parameters
     ----------
@@ -118,50 +115,6 @@ def _require_asymptotes(network: ClosedNetwork, demand: Array, think: float, man
         n = outside[0]
         between = f"between its asymptotes {lo[n]:.9g} and {hi[n]:.9g}"
         raise InvariantError(f"{network.method}: X({n + 1}) = {throughput[n]:.9g} is not {between}")
-
-
-def solve_load_dependent(
-    connections: int, demand_s: ArrayLike, speedup: Sequence[ArrayLike], think_time_s: float = 0
-) -> ClosedNetwork:
-    """Throughput and response time of a closed network of centres whose speed depends on their queue, exactly.
-
-    Parameters
-    ----------
-    connections : int
-        Largest population N, >= 1.
-    demand_s : array_like, shape (K,)
-        Service demand D_k of each centre at speed 1, >= 0 and one of them above 0.
-    speedup : sequence of K array_like
-        For each centre its speeds a(1), a(2), …, a(J) with 1, 2, …, J requests there, > 0; the last one holds for more.
-        ``[1]`` is a single server, ``[1, 2]`` two servers; falling speeds are a centre that thrashes.
-    think_time_s : float
-        Think time Z, >= 0; put delay centres here.
-
-    Returns
-    -------
-    ClosedNetwork
-        N rows, for the populations 1 … N.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-    InvariantError
-        When the solution breaks a law; it is then not returned.
-
-    Examples
-    --------
-    Two cores whose second one adds 0.8 of a core:
-
-    >>> solve_load_dependent(3, [0.010], [[1, 1.8]]).throughput_rps.round(6).tolist()
-    [100.0, 180.0, 180.0]
-    """
-    number = int(whole("connections", connections, 1))
-    demand, think = demands(demand_s), think_time(think_time_s)
-    speeds = [np.atleast_1d(known("speedup", above_0("speedup", speed))) for speed in speedup]
-    if len(speeds) != demand.size or any(speed.ndim != 1 or speed.size == 0 for speed in speeds):
-        raise ValueRuleError("speedup", f"a list of speeds for each of the {demand.size} centres", speedup)
-    return solve_centres(number, demand, think, speeds, np.array([speed[:number].max() for speed in speeds]))
 
 
 def solve_centres(number: int, demand: Array, think: float, speeds: list[Array], full: Array) -> ClosedNetwork:

@@ -18,7 +18,7 @@ Imports go one way: ``law marquardt`` < ``rational`` < the laws < ``points diagn
 """
 
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval
-from loadcurve.models.scaling.fits import LAWS, fit_free_usl, fit_law, fit_roofline, fit_usl
+from loadcurve.models.scaling.fits import LAWS, fit_law, fit_usl
 from loadcurve.models.scaling.intervals import QUANTITIES, find_profile, influence_degrees, summarise_bootstrap
 from loadcurve.models.scaling.model_selection import DEPARTURE, ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.points import summarise_points
@@ -40,9 +40,7 @@ __all__ = [
     "bootstrap_law",
     "find_interval",
     "find_profile",
-    "fit_free_usl",
     "fit_law",
-    "fit_roofline",
     "fit_usl",
     "influence_degrees",
     "run_tournament",

@@ -228,33 +228,3 @@ def fit_usl(
     0.02773 [0.002402, 0.05305]
     """
     return fit_law(USL, connections, throughput_rps, level, weights)
-
-
-def fit_free_usl(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit the Universal Scalability Law with the signs of α and β free, as a super-linear start needs.
-
-    Arguments as for `fit_usl`.  Beyond the data it may rise without limit or have a pole, so do not
-    extrapolate with it.
-
-    Examples
-    --------
-    >>> fit = fit_free_usl([1, 2, 4, 8], [100, 220, 400, 500])  # two connections more than double the throughput
-    >>> fit.parameters["contention"].value < 0 < fit.parameters["coherency"].value
-    True
-    """
-    return fit_law(FREE_USL, connections, throughput_rps, level, weights)
-
-
-def fit_roofline(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
-) -> Fit:
-    """Fit min(γ N, C); arguments as for `fit_usl`.  C is infinite where the data only rise in proportion.
-
-    Examples
-    --------
-    >>> print(round(fit_roofline([1, 2, 4, 8, 16], [10, 20, 40, 55, 55]).parameters["capacity_rps"].value))
-    55
-    """
-    return fit_law(ROOFLINE, connections, throughput_rps, level, weights)
