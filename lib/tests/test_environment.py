@@ -60,7 +60,6 @@ def test_conda_names_what_make_installs_in_the_locked_versions(root, locks, dire
     python, *specs, pip, own = yaml.safe_load((root / "environment.yml").read_text("utf-8"))["dependencies"]
     assert (python, pip, own) == ("python>=3.11,<3.14", "pip", {"pip": ["--editable ./lib"]})
     wanted = dict(spec.split("=") for spec in specs)
-    wanted["pandera"] = wanted.pop("pandera-pandas")  # the names of conda-forge differ, and it has no extras
     assert {normal(name) for name in wanted} == direct[READER] | {"mkdocstrings-python"}
     for name, version in wanted.items():
         assert f"{locks[READER][normal(name)].split()[0]}.".startswith(f"{version}."), name

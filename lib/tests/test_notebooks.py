@@ -38,10 +38,6 @@ def cells(path, kind="code"):
     return [c for c in read(path).cells if c.cell_type == kind]
 
 
-def tagged(path, tag):
-    return [c for c in cells(path) if tag in c.metadata.get("tags", [])]
-
-
 @each_notebook
 def test_name_is_number_and_noun_phrase(path):
     assert re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)

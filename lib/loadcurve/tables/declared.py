@@ -14,7 +14,6 @@ import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.tables.by_pandera import validated
 from loadcurve.tables.schemas import SCHEMAS, Column, Table
 from loadcurve.tables.schemas.derived import DERIVED
 from loadcurve.units import unit_of_column
@@ -52,7 +51,7 @@ def columns(table: str) -> pd.DataFrame:
         [
             {
                 "column": name,
-                "type": _TYPE[re.split(r"\[", str(c.dtype))[0]],
+                "type": _kind(c),
                 "unit": shown_unit(c.unit or unit_of_column(name)),
                 "meaning": c.meaning,
             }
@@ -97,8 +96,6 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False, text: pd.Stri
     if not len(frame):
         return _without_rows(table, text).copy()
     checked = _typed(table, frame, text)
-    if checked is None:
-        checked = _with_text(table, validated(table, frame), text)
     if unknown:
         checked = pd.concat([checked, frame[unknown].reset_index(drop=True)], axis=1)
     for column, function in DERIVED.get(table, {}).items():
@@ -116,69 +113,75 @@ def check_given(table: str, frame: pd.DataFrame, *, text: pd.StringDtype | None 
     >>> check_given("latency", pd.DataFrame({"latency_s": [0.1], "generator": [0]})).columns.tolist()
     ['generator', 'latency_s']
     """
-    is_declared = set(frame.columns) <= _schema(table).columns.keys()
-    if len(frame) and is_declared and (given := _typed_given(table, frame, text)) is not None:
-        return given
+    if len(frame) and set(frame.columns) <= _schema(table).columns.keys():
+        return _typed_given(table, frame, text)
     checked = check(table, frame, text=text)
     return checked[[name for name in checked if name in frame]]
 
 
-def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame | None:
-    """Return all columns of a table with their types; None if a value may break a rule.
+def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame:
+    """Return all columns of a table with their types.
 
     Most columns of a table are not in a frame: they have no values.
     """
     given = _typed_given(table, frame, text)
     columns = _schema(table).columns
-    if given is None or not (absent := [name for name in columns if name not in given]):
+    if not (absent := [name for name in columns if name not in given]):
         return given
     missing = _without_rows(table, text)[absent].reindex(given.index)
     return pd.concat([given, missing], axis=1)[list(columns)]
 
 
-def _typed_given(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame | None:
-    """Return the columns of a frame with their types, in order; None if a value may break a rule.
-
-    `validated` then decides and names the value.  A frame is checked when it is read and again when it is stored.
-    """
-    columns, found = _schema(table).columns, {}
+def _typed_given(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame:
+    """Return the columns of a frame with their types, in order; raise one line that names every fault."""
     if not frame.columns.is_unique:
-        return None
-    given = frame.reset_index(drop=True)
-    if any(column.required and name not in given for name, column in columns.items()):
-        return None
-    for name in (name for name in columns if name in given):
-        column, values = columns[name], given[name]
-        kind = text if text and _is_text(column) else column.dtype
-        if values.dtype != kind:
-            try:
-                values = _converted(values, kind)
-            except Exception:  # whatever NumPy, pandas and PyArrow raise for a value of another type
-                return None
-        if not _holds(column, values):
-            return None
-        found[name] = values
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise LoadcurveError(f"table {table}: expected each column once, got {twice!r} twice")
+    found, faults, given = {}, [], frame.reset_index(drop=True)
+    for name, column in _schema(table).columns.items():
+        if name not in given:
+            faults += [f"column {name!r} is required"] * column.required
+            continue
+        values, kind = given[name], text if text and _is_text(column) else column.dtype
+        if values.dtype != kind and (converted := _converted(values, kind)) is None:
+            faults.append(f"{name} must be of type {_kind(column)}, got {_unconverted(values, kind)!r}")
+            continue
+        found[name] = values if values.dtype == kind else converted
+        if not _holds(column, found[name]):
+            rule, value = _broken(column, found[name])
+            faults.append(f"{name} must be {rule}, got {value!r}")
+    if faults:
+        raise LoadcurveError(f"table {table}: {'; '.join(faults)}")
     return pd.DataFrame(found, index=given.index, copy=False)  # pandas copies a column when one of the two changes
+
+
+def _kind(column: Column) -> str:
+    return _TYPE[re.split(r"\[", str(column.dtype))[0]]
 
 
 def _is_text(column: Column) -> bool:
     return isinstance(column.dtype, pd.StringDtype)
 
 
-def _with_text(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame:
-    """Return a checked table with this type in its text columns."""
-    columns = _schema(table).columns
-    return frame.astype({name: text for name in columns if _is_text(columns[name])}) if text else frame
+def _converted(values: pd.Series, kind: np.dtype | ExtensionDtype) -> pd.Series | None:
+    """Return values in another type, None if one has none; of categorical texts only the categories are converted."""
+    try:
+        if isinstance(kind, pd.DatetimeTZDtype):
+            return pd.to_datetime(values, utc=True).astype(kind)
+        if isinstance(kind, pd.StringDtype) and isinstance(values.dtype, pd.CategoricalDtype):
+            categories = values.cat.categories.astype(kind).array
+            return pd.Series(categories.take(values.cat.codes.to_numpy(), allow_fill=True), values.index)
+        return values.astype(kind)
+    except Exception:  # whatever NumPy, pandas and PyArrow raise for a value of another type
+        return None
 
 
-def _converted(values: pd.Series, kind: np.dtype | ExtensionDtype) -> pd.Series:
-    """Return values in another type; where texts are categorical, the categories are converted, not each value."""
-    if isinstance(kind, pd.DatetimeTZDtype):
-        return pd.to_datetime(values, utc=True).astype(kind)
-    if isinstance(kind, pd.StringDtype) and isinstance(values.dtype, pd.CategoricalDtype):
-        categories = values.cat.categories.astype(kind).array
-        return pd.Series(categories.take(values.cat.codes.to_numpy(), allow_fill=True), values.index)
-    return values.astype(kind)
+def _unconverted(values: pd.Series, kind: np.dtype | ExtensionDtype) -> object:
+    """Return a value that has no equal in another type, the first in most cases."""
+    while len(values) > 1:
+        half = len(values) // 2
+        values = values[:half] if _converted(values[:half], kind) is None else values[half:]
+    return values.tolist()[0]
 
 
 def _holds(column: Column, values: pd.Series) -> bool:
@@ -188,6 +191,15 @@ def _holds(column: Column, values: pd.Series) -> bool:
     if isinf(column.least) and isinf(column.most):
         return True
     return bool(values.isna().all() or (values.min() >= column.least and values.max() <= column.most))
+
+
+def _broken(column: Column, values: pd.Series) -> tuple[str, object]:
+    """Return the rule that values break, and the first one that does."""
+    if column.required and values.isna().any():
+        return "known", None
+    rule = f">= {column.least:g}" if isinf(column.most) else f"from {column.least:g} to {column.most:g}"
+    known = values.dropna()
+    return rule, known[(known < column.least) | (known > column.most)].tolist()[0]
 
 
 def empty(table: str) -> pd.DataFrame:
@@ -205,7 +217,8 @@ def empty(table: str) -> pd.DataFrame:
 def _without_rows(table: str, text: pd.StringDtype | None = None) -> pd.DataFrame:
     """Return the empty table, cached: most tables of a run are empty, and checking one takes as long as a full one."""
     columns = _schema(table).columns.items()
-    return _with_text(table, pd.DataFrame({name: pd.Series(dtype=column.dtype) for name, column in columns}), text)
+    kinds = {name: text if text and _is_text(column) else column.dtype for name, column in columns}
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
 
 
 def heading(column: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "dask", "hypothesis", "matplotlib", "nbformat", "pandera", "papermill", "pyarrow.parquet", "ruamel.yaml",
+    "dask", "hypothesis", "matplotlib", "nbformat", "papermill", "pyarrow.parquet", "ruamel.yaml",
     "scipy.integrate", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "seaborn", "statsmodels",
     "yaml",
 }  # fmt: skip

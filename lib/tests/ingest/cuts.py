@@ -78,26 +78,30 @@ def values_of(parsed: Parsed) -> Counter:
     return found
 
 
+def _parsed(tally: Tally, name: str, raw: bytes, at: int) -> Parsed | None:
+    tally.cuts += 1
+    begun = time.perf_counter()
+    try:
+        return parse_bytes(raw, name)
+    except ParseError:
+        tally.refused += 1
+    except Exception as error:
+        tally.crashed += 1
+        tally.examples.append(f"{name}:{at}: crashed: {type(error).__name__}: {error}")
+    finally:
+        tally.slowest_s = max(tally.slowest_s, time.perf_counter() - begun)
+    return None
+
+
 def try_cut(tally: Tally, name: str, raw: bytes, at: int, whole: Parsed, values: Counter) -> None:
     """Cut a file before a byte, parse what is left of it, and count what came of it."""
     rest = raw[at:].partition(b"\n")[0]
     line = raw[:at].rpartition(b"\n")[2].decode(errors="replace")
     # Behind a prompt a copied session may end as well as go on.
     inside = raw[at - 1 : at] != b"\n" and bool(rest.strip()) and not AFTERWARDS.fullmatch(line)
-    tally.cuts += 1
     tally.inside += inside
-    begun = time.perf_counter()
-    try:
-        found = parse_bytes(raw[:at], name)
-    except ParseError:
-        tally.refused += 1
+    if (found := _parsed(tally, name, raw[:at], at)) is None:
         return
-    except Exception as error:
-        tally.crashed += 1
-        tally.examples.append(f"{name}:{at}: crashed: {type(error).__name__}: {error}")
-        return
-    finally:
-        tally.slowest_s = max(tally.slowest_s, time.perf_counter() - begun)
     warned = bool(Counter(found.warnings) - Counter(whole.warnings))
     tally.warned += warned
     if warned:
@@ -141,19 +145,8 @@ def numbers_of(parsed: Parsed) -> Counter:
 
 def try_garbled(tally: Tally, name: str, raw: bytes, at: int, whole: Parsed, numbers: Counter) -> None:
     """Put a letter in the place of a digit, parse it, and count what came of it."""
-    tally.cuts += 1
-    begun = time.perf_counter()
-    try:
-        found = parse_bytes(raw[:at] + b"x" + raw[at + 1 :], name)
-    except ParseError:
-        tally.refused += 1
+    if (found := _parsed(tally, name, raw[:at] + b"x" + raw[at + 1 :], at)) is None:
         return
-    except Exception as error:
-        tally.crashed += 1
-        tally.examples.append(f"{name}:{at}: crashed: {type(error).__name__}: {error}")
-        return
-    finally:
-        tally.slowest_s = max(tally.slowest_s, time.perf_counter() - begun)
     if Counter(found.warnings) - Counter(whole.warnings):
         tally.warned += 1
         return

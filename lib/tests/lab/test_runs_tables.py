@@ -37,12 +37,6 @@ def line_of(path, text):
     return next(n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line)
 
 
-def spoiled(folder, run_id, **changes):
-    """Write a run again with other factors, sealed as if it had been recorded so; its file."""
-    run = read_run(folder / run_id)
-    return write_run(replace(run, factors={**run.factors, **changes}), folder / run_id)
-
-
 def refused(folder, match, path=None, line=None):
     """See that the folder is refused in these words, and where."""
     with pytest.raises(ParseError, match=match) as raised:

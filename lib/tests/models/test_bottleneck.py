@@ -9,11 +9,11 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 from scipy import stats
 
 from loadcurve import read_table
 from loadcurve.analysis import summarise_processors
-from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.bottleneck import least_squares_line, summarise_demands
 from loadcurve.models.capacity.ranking import bottleneck_verdict
 
@@ -310,20 +310,14 @@ def test_verdict_below_the_plateau():
     assert "would be disk, now 80 % busy: it would allow 2,000" in verdict
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: summarise_demands(usage_of(cpu=(1, X / 1000))), "utilisation_ratio must be 0 <= ratio <= 1"),
-        (lambda: summarise_demands(usage_of(cpu=(0, X / 2000))), "servers must be >= 1"),
-        (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)).drop(columns="servers")), "column must be one of"),
-        (lambda: summarise_demands(usage_of(cpu=(1, X * math.nan))), "known for at least one run"),
-        (lambda: summarise_demands(usage_of(cpu=(range(1, 7), X / 2000))), "servers of cpu must be one number"),
-        (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)).head(0)), "usage must be at least one row"),
-        (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)), target_utilisation_ratio=1.1), "0 < U <= 1"),
-        (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)), level=95), "level must be"),
-        (lambda: bottleneck_verdict(usage_of(cpu=(1, X / 2000)), load="rate"), "column must be one of"),
-    ],
+test_rules = refuses(
+    (lambda: summarise_demands(usage_of(cpu=(1, X / 1000))), "utilisation_ratio must be 0 <= ratio <= 1"),
+    (lambda: summarise_demands(usage_of(cpu=(0, X / 2000))), "servers must be >= 1"),
+    (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)).drop(columns="servers")), "column must be one of"),
+    (lambda: summarise_demands(usage_of(cpu=(1, X * math.nan))), "known for at least one run"),
+    (lambda: summarise_demands(usage_of(cpu=(range(1, 7), X / 2000))), "servers of cpu must be one number"),
+    (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)).head(0)), "usage must be at least one row"),
+    (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)), target_utilisation_ratio=1.1), "0 < U <= 1"),
+    (lambda: summarise_demands(usage_of(cpu=(1, X / 2000)), level=95), "level must be"),
+    (lambda: bottleneck_verdict(usage_of(cpu=(1, X / 2000)), load="rate"), "column must be one of"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

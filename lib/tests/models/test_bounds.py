@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import (
     asymptotic_throughput_rps,
     find_demand,
@@ -123,20 +123,14 @@ def test_demand_leaves_missing_runs_out():
     assert find_demand([1, 8, 8, 16], [5, 10, math.nan, 9]).warnings[0] == "1 of 4 runs have no value and are left out"
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: asymptotic_throughput_rps(-1, 1, 1), "connections must be >= 0"),
-        (lambda: asymptotic_throughput_rps(1, 1, 0), "latency_min_s must be > 0"),
-        (lambda: asymptotic_throughput_rps(1, 0, 1), "demand_s must be > 0"),
-        (lambda: find_saturation(known(0), known(1)), "demand must be > 0"),
-        (lambda: find_demand([1, 2], [1]), "throughput_rps must be of the shape of connections"),
-        (lambda: find_demand([1], [math.nan]), "throughput_rps must be known for at least one run"),
-    ],
+test_rules = refuses(
+    (lambda: asymptotic_throughput_rps(-1, 1, 1), "connections must be >= 0"),
+    (lambda: asymptotic_throughput_rps(1, 1, 0), "latency_min_s must be > 0"),
+    (lambda: asymptotic_throughput_rps(1, 0, 1), "demand_s must be > 0"),
+    (lambda: find_saturation(known(0), known(1)), "demand must be > 0"),
+    (lambda: find_demand([1, 2], [1]), "throughput_rps must be of the shape of connections"),
+    (lambda: find_demand([1], [math.nan]), "throughput_rps must be known for at least one run"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()
 
 
 def test_least_response_time_is_that_of_one_connection_where_nobody_waits():

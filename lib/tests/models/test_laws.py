@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import little_connections, little_latency_s, little_throughput_rps, single_thread_throughput_rps
 
 positive = st.floats(1e-6, 1e6)
@@ -64,17 +64,11 @@ def test_missing_stays_missing():
     assert np.isnan(little_throughput_rps(column, 2)).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: little_connections(-1, 1), "throughput_rps must be >= 0, got -1.0"),
-        (lambda: little_connections(1, 1, -1), "think_time_s must be >= 0"),
-        (lambda: little_throughput_rps(1, 0), "latency_s must be > 0, got 0.0"),
-        (lambda: little_latency_s(1, 0), "throughput_rps must be > 0"),
-        (lambda: little_latency_s(10, 100, 0.2), "think_time_s must be <= connections / throughput_rps"),
-        (lambda: single_thread_throughput_rps([1, 0]), "latency_s must be > 0"),
-    ],
+test_rules = refuses(
+    (lambda: little_connections(-1, 1), "throughput_rps must be >= 0, got -1.0"),
+    (lambda: little_connections(1, 1, -1), "think_time_s must be >= 0"),
+    (lambda: little_throughput_rps(1, 0), "latency_s must be > 0, got 0.0"),
+    (lambda: little_latency_s(1, 0), "throughput_rps must be > 0"),
+    (lambda: little_latency_s(10, 100, 0.2), "think_time_s must be <= connections / throughput_rps"),
+    (lambda: single_thread_throughput_rps([1, 0]), "latency_s must be > 0"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

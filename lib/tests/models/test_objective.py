@@ -8,8 +8,8 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
 
 P99 = Objective("latency_p99_s", 0.020)
@@ -172,19 +172,13 @@ def test_each_load_below_the_lower_end_is_kept_and_the_upper_end_is_broken(level
     assert capacity.lo < capacity.hi
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Objective("latency_p99_s", -1), "maximum must be >= 0"),
-        (lambda: Objective("latency_p99_s", math.nan), "maximum must be >= 0"),
-        (lambda: find_capacity(runs_of({1: [1]}), []), "objectives must be at least one"),
-        (lambda: find_capacity(runs_of({1: [1]}), [P99, P99]), "objectives must be of different columns"),
-        (lambda: find_capacity(runs_of({1: [1]}), [Objective("latency_p50_s", 1)]), "column must be one of"),
-        (lambda: find_capacity(runs_of({1: [1]}), [P99], load="rate"), "column must be one of"),
-        (lambda: find_capacity(runs_of({}), [P99]), "connections must be known"),
-        (lambda: find_capacity(runs_of({math.nan: [1]}), [P99]), "connections must be known"),
-    ],
+test_rules = refuses(
+    (lambda: Objective("latency_p99_s", -1), "maximum must be >= 0"),
+    (lambda: Objective("latency_p99_s", math.nan), "maximum must be >= 0"),
+    (lambda: find_capacity(runs_of({1: [1]}), []), "objectives must be at least one"),
+    (lambda: find_capacity(runs_of({1: [1]}), [P99, P99]), "objectives must be of different columns"),
+    (lambda: find_capacity(runs_of({1: [1]}), [Objective("latency_p50_s", 1)]), "column must be one of"),
+    (lambda: find_capacity(runs_of({1: [1]}), [P99], load="rate"), "column must be one of"),
+    (lambda: find_capacity(runs_of({}), [P99]), "connections must be known"),
+    (lambda: find_capacity(runs_of({math.nan: [1]}), [P99]), "connections must be known"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

@@ -8,9 +8,9 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from published_scaling import SPECSDM91
+from refused import refuses
 
 from loadcurve import read_published
-from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
 from loadcurve.models.scaling import ENTRANTS, LAWS
 
@@ -173,17 +173,11 @@ def test_a_lower_bound_is_no_point_of_a_curve():
     assert two["hi"] == pytest.approx(280 + 3 * 90)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: summarise_scale_out([1], [1]), "levels of units must be >= 2"),
-        (lambda: summarise_scale_out([0, 1], [1, 2]), "units must be > 0"),
-        (lambda: summarise_scale_out([1, 2], [1, 0]), "throughput_rps must be > 0"),
-        (lambda: summarise_scale_out([1, 2], [1, 2], level=95), "level must be"),
-        (lambda: summarise_projection([1, 2], [1, 2], 2), "at must be above the largest size measured, 2"),
-        (lambda: summarise_projection([1, 2], [1, 2], 4, level=0), "level must be"),
-    ],
+test_rules = refuses(
+    (lambda: summarise_scale_out([1], [1]), "levels of units must be >= 2"),
+    (lambda: summarise_scale_out([0, 1], [1, 2]), "units must be > 0"),
+    (lambda: summarise_scale_out([1, 2], [1, 0]), "throughput_rps must be > 0"),
+    (lambda: summarise_scale_out([1, 2], [1, 2], level=95), "level must be"),
+    (lambda: summarise_projection([1, 2], [1, 2], 2), "at must be above the largest size measured, 2"),
+    (lambda: summarise_projection([1, 2], [1, 2], 4, level=0), "level must be"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import (
     filled_utilisation_ratio,
     forced_flow_rps,
@@ -71,19 +71,13 @@ def test_missing_stays_missing():
     assert math.isnan(threads_to_fill(math.nan, 1))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: utilisation_ratio(-1, 1), "throughput_rps must be >= 0"),
-        (lambda: utilisation_ratio(1, 1, 0.5), "servers must be >= 1"),
-        (lambda: service_demand_s(1, 1.2), "utilisation_ratio must be 0 <= ratio <= 1, got 1.2"),
-        (lambda: service_demand_s(0, 1), "throughput_rps must be > 0"),
-        (lambda: saturation_throughput_rps(0), "demand_s must be > 0"),
-        (lambda: threads_to_fill(0, 1), "cpu_time_s must be > 0"),
-        (lambda: threads_to_fill(1, 1, 1, 80), "utilisation_ratio must be 0 <= ratio <= 1, got 80"),
-        (lambda: saturation_connections(1, 0), "latency_min_s must be > 0"),
-    ],
+test_rules = refuses(
+    (lambda: utilisation_ratio(-1, 1), "throughput_rps must be >= 0"),
+    (lambda: utilisation_ratio(1, 1, 0.5), "servers must be >= 1"),
+    (lambda: service_demand_s(1, 1.2), "utilisation_ratio must be 0 <= ratio <= 1, got 1.2"),
+    (lambda: service_demand_s(0, 1), "throughput_rps must be > 0"),
+    (lambda: saturation_throughput_rps(0), "demand_s must be > 0"),
+    (lambda: threads_to_fill(0, 1), "cpu_time_s must be > 0"),
+    (lambda: threads_to_fill(1, 1, 1, 80), "utilisation_ratio must be 0 <= ratio <= 1, got 80"),
+    (lambda: saturation_connections(1, 0), "latency_min_s must be > 0"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

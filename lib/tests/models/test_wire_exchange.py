@@ -3,8 +3,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import wire
 
 payloads = st.integers(1, 10**6)
@@ -80,15 +80,9 @@ def test_sizes_broadcast():
     assert table.loc[table["part"] == "response", "frames"].tolist() == [1, 1, 3]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: wire.summarise_exchange(0, 1), "request_payload_bytes must be > 0"),
-        (lambda: wire.summarise_exchange(1, 0), "response_payload_bytes must be > 0"),
-        (lambda: wire.summarise_exchange(1, 1, requests_per_connection=0.5), "requests_per_connection must be >= 1"),
-        (lambda: wire.summarise_exchange(1, 1, segments_per_ack=1), "segments_per_ack must be a whole number >= 2"),
-    ],
+test_rules = refuses(
+    (lambda: wire.summarise_exchange(0, 1), "request_payload_bytes must be > 0"),
+    (lambda: wire.summarise_exchange(1, 0), "response_payload_bytes must be > 0"),
+    (lambda: wire.summarise_exchange(1, 1, requests_per_connection=0.5), "requests_per_connection must be >= 1"),
+    (lambda: wire.summarise_exchange(1, 1, segments_per_ack=1), "segments_per_ack must be a whole number >= 2"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

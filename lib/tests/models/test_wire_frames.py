@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import wire
 
 HEADER = 216
@@ -95,16 +95,10 @@ def test_missing_passes_through():
     assert math.isnan(wire.segments(math.nan)) and math.isnan(wire.medium_bytes(math.nan))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: wire.segments(-1), "payload_bytes must be >= 0"),
-        (lambda: wire.message_bytes(-1, 0), "response_bytes must be >= 0"),
-        (lambda: wire.message_bytes(0, 0, -1), "tls_overhead_bytes must be >= 0"),
-        (lambda: wire.Wire(mtu_bytes=100), "mtu_bytes must be 576 <= mtu_bytes <= 65535"),
-        (lambda: wire.Wire(link_header_bytes=-1), "link_header_bytes must be >= 0"),
-    ],
+test_rules = refuses(
+    (lambda: wire.segments(-1), "payload_bytes must be >= 0"),
+    (lambda: wire.message_bytes(-1, 0), "response_bytes must be >= 0"),
+    (lambda: wire.message_bytes(0, 0, -1), "tls_overhead_bytes must be >= 0"),
+    (lambda: wire.Wire(mtu_bytes=100), "mtu_bytes must be 576 <= mtu_bytes <= 65535"),
+    (lambda: wire.Wire(link_header_bytes=-1), "link_header_bytes must be >= 0"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

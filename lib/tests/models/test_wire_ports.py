@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models import little_connections, wire
 
 throughputs, latencies = st.floats(1, 1e7), st.floats(0, 10)
@@ -60,16 +60,10 @@ def test_missing_passes_through():
     assert math.isnan(wire.requests_per_connection_needed(math.nan))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: wire.port_limit_rps(0), "requests_per_connection must be >= 1"),
-        (lambda: wire.port_limit_rps(1, -1), "latency_s must be >= 0"),
-        (lambda: wire.port_limit_rps(1, time_wait_s=0), "time_wait_s must be > 0"),
-        (lambda: wire.destinations_needed(0), "throughput_rps must be > 0"),
-        (lambda: wire.requests_per_connection_needed(1, ports=0), "ports must be >= 1"),
-    ],
+test_rules = refuses(
+    (lambda: wire.port_limit_rps(0), "requests_per_connection must be >= 1"),
+    (lambda: wire.port_limit_rps(1, -1), "latency_s must be >= 0"),
+    (lambda: wire.port_limit_rps(1, time_wait_s=0), "time_wait_s must be > 0"),
+    (lambda: wire.destinations_needed(0), "throughput_rps must be > 0"),
+    (lambda: wire.requests_per_connection_needed(1, ports=0), "ports must be >= 1"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

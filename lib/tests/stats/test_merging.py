@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from published_series import FERRARI
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples
 
@@ -86,17 +86,11 @@ def test_a_drift_has_no_interval():
     assert mean.warnings[0].startswith("autocorrelation is still 0.40 between means of 20 samples")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: find_mean_of_series([1, 2, 3, 4]), "values must be at least 5 samples, got '4'"),
-        (lambda: find_mean_of_series([1, 2, math.nan, 4, 5]), "values must be without gaps, got nan"),
-        (lambda: find_mean_of_series([[1, 2], [3, 4]]), "values must be one-dimensional"),
-        (lambda: find_mean_of_series([1, 2, 3, 4, 5], level=95), "level must be 0 < level < 1, got 95"),
-        (lambda: autocorrelation([1, 2, 3], lag=3), "lag must be a whole number, 1 <= lag < 3, got 3"),
-        (lambda: merge_samples([1, 2, 3], 0), "size must be a whole number, 1 <= size <= 3, got 0"),
-    ],
+test_rules = refuses(
+    (lambda: find_mean_of_series([1, 2, 3, 4]), "values must be at least 5 samples, got '4'"),
+    (lambda: find_mean_of_series([1, 2, math.nan, 4, 5]), "values must be without gaps, got nan"),
+    (lambda: find_mean_of_series([[1, 2], [3, 4]]), "values must be one-dimensional"),
+    (lambda: find_mean_of_series([1, 2, 3, 4, 5], level=95), "level must be 0 < level < 1, got 95"),
+    (lambda: autocorrelation([1, 2, 3], lag=3), "lag must be a whole number, 1 <= lag < 3, got 3"),
+    (lambda: merge_samples([1, 2, 3], 0), "size must be a whole number, 1 <= size <= 3, got 0"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refused import refuses
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
 
@@ -53,16 +53,10 @@ def test_equal_repeats_need_no_more():
     assert find_repeats(np.full(12, 7.0), 0.01).value == 12
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: summarise_stopping([1, 2], 0), "half_width_ratio must be > 0, got 0"),
-        (lambda: summarise_stopping([1, 2], 0.1, minimum=1), "minimum must be >= 2, got 1"),
-        (lambda: summarise_stopping([1, 2], 0.1, level=95), "level must be 0 < level < 1"),
-        (lambda: find_repeats([1], 0.1), "pilot must be at least 2 samples"),
-        (lambda: find_repeats([1, -1], 0.1), "pilot must be of a mean other than 0"),
-    ],
+test_rules = refuses(
+    (lambda: summarise_stopping([1, 2], 0), "half_width_ratio must be > 0, got 0"),
+    (lambda: summarise_stopping([1, 2], 0.1, minimum=1), "minimum must be >= 2, got 1"),
+    (lambda: summarise_stopping([1, 2], 0.1, level=95), "level must be 0 < level < 1"),
+    (lambda: find_repeats([1], 0.1), "pilot must be at least 2 samples"),
+    (lambda: find_repeats([1, -1], 0.1), "pilot must be of a mean other than 0"),
 )
-def test_rules(call, message):
-    with pytest.raises(ValueRuleError, match=message):
-        call()

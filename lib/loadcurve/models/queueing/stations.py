@@ -165,10 +165,8 @@ def solve_mg1(arrival_rps: ArrayLike, service_s: ArrayLike, service_cv: ArrayLik
 
     Parameters
     ----------
-    arrival_rps : array_like
-        Arrival rate λ, >= 0.
-    service_s : array_like
-        Mean service time S, > 0, with λ S < 1.
+    arrival_rps, service_s
+        As for `solve_mm1`.
     service_cv : array_like
         Coefficient of variation c of the service time (standard deviation / mean), >= 0: 0 constant, 1 exponential.
 

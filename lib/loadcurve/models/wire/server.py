@@ -15,7 +15,6 @@ from loadcurve.stats.arrays import Array, above_0, at_least_0
 
 # A solution that misses a whole byte by this part of itself is that byte.
 _ROUNDING = 1e-9
-_BRANCHES = ("first", "lasting")
 
 
 def server_limit_rps(
@@ -103,12 +102,11 @@ def smallest_payload_bytes(
     *,
     least_bytes: ArrayLike = 1,
     wire: Wire = ETHERNET,
-    branch: str = "first",
 ) -> Array:
     """Smallest response, with its header, that lets a server fill a link: the inverse of `server_limit_rps`.
 
-    One byte more can take one segment more, which slows the server and so empties the link again.  Therefore the
-    inverse has two branches: the first size that fills the link, and the size from which on every larger one does.
+    One byte more can take one segment more, which slows the server and so empties the link again.  This is
+    the first size that fills the link; a larger one may not.
 
     Parameters
     ----------
@@ -121,8 +119,6 @@ def smallest_payload_bytes(
         Smallest payload to consider, >= 1: the header, which no response is without.
     wire : Wire
         What a segment costs.
-    branch : str
-        ``first`` or ``lasting``.
 
     Returns
     -------
@@ -140,8 +136,6 @@ def smallest_payload_bytes(
     >>> print(smallest_payload_bytes(10e9, request_s=1 / 418226, least_bytes=216) - 216)
     2593.0
     """
-    if branch not in _BRANCHES:
-        raise ValueRuleError("branch", " or ".join(_BRANCHES), branch)
     rate = above_0("link_bps", link_bps) / 8  # C/8, bytes per second
     r, t, b = (at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s)))
     least = np.ceil(above_0("least_bytes", least_bytes))
@@ -153,13 +147,8 @@ def smallest_payload_bytes(
     full = wire.segment_bytes
     lowest = np.ceil(least / full)
     gain = slope * full - step  # what each full segment more brings nearer to the link's rate
-    # The first number of segments whose longest message, or whose shortest one, fills the link; r >= 0, so that
-    # without a gain none does.
-    short_of = fixed if branch == "first" else fixed + slope * (full - 1)
-    count = np.ceil(short_of / np.where(gain > 0, gain, np.nan) * (1 - _ROUNDING))
-    if branch == "lasting":  # shorter ones with a segment less may fill it without a gap
-        count = count - 1
-    count = np.maximum(count, lowest)
+    # The first number of segments whose longest message fills the link; r >= 0, so that without a gain none does.
+    count = np.maximum(np.ceil(fixed / np.where(gain > 0, gain, np.nan) * (1 - _ROUNDING)), lowest)
     solution = np.ceil((fixed + step * count) / slope * (1 - _ROUNDING))
     found = np.maximum(np.maximum(solution, (count - 1) * full + 1), least)
     return np.where(found <= count * full, found, count * full + 1)[()]

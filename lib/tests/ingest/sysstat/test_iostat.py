@@ -12,7 +12,6 @@ from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.iostat import parse_iostat, parse_iostat_json
 
 DATA = Path(__file__).parents[2] / "data/iostat"
-EXTENDED = (DATA / "extended-time.txt").read_text()
 JSON = (DATA / "document.txt").read_text()
 HEADING = "Linux 6.1.0 (vm)  11/20/26  _x86_64_ (2 CPU)\n\n"
 OLD = (
