@@ -173,8 +173,9 @@ def test_a_refused_connection_is_reported_as_one(root, tmp_path, called, monkeyp
     "host", ["0", "127.1", "0x7f.1", "1e3", "on", "null", "[::2]", "a.example:80", "user@b.example"]
 )
 def test_a_new_study_names_the_host_of_its_url_as_a_text(host):
-    text = studies.text_for_url("a", f"http://{host}/x", None, lambda tool: True, 10, 300)
+    text = studies.text_for_url("2024", f"http://{host}/x", None, lambda tool: True, 10, 300)
     study = parse_yaml(text, Path("study.yml")).values
+    assert study["study"] == parse_yaml(studies.study_text("2024"), Path("study.yml")).values["study"] == "2024"
     named = study["allow_targets"] == [urlsplit(f"http://{host}").hostname]
     assert named and study["server"]["url"] == f"http://{host}/x"
 
@@ -183,6 +184,12 @@ def test_a_new_study_names_the_host_of_its_url_as_a_text(host):
 def test_a_url_without_a_host_is_one_line(url):
     with pytest.raises(LoadcurveError, match="url must begin with http"):
         studies.text_for_url("a", url, None, lambda tool: True, 10, 300)
+
+
+@pytest.mark.parametrize("name", ["x: y", "../../a", "a\nrepeats: 3"])
+def test_a_name_that_is_no_name_is_one_line(name):
+    with pytest.raises(LoadcurveError, match="name must be lower case letters"):
+        studies.text_for_url(name, "http://a/", None, lambda tool: True, 10, 300)
 
 
 def test_a_server_that_does_not_answer_leaves_no_study(checkout, called, monkeypatch):

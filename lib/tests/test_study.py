@@ -10,6 +10,7 @@ import pytest
 from one_test import in_one_test
 
 from loadcurve.analysis.objective import parse_objective
+from loadcurve.cli import launching
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.files import paths
 from loadcurve.files.yaml_document import parse_yaml
@@ -408,11 +409,11 @@ def test_a_test_of_a_url_searches_the_rate_where_a_tool_can_hold_one(
     assert bool(study.factors) is not bool(study.search)
 
 
-def test_a_test_of_a_url_is_a_study_of_its_own(called, checkout):
+def test_a_test_of_a_url_is_a_study_of_its_own(called, checkout, monkeypatch):
+    monkeypatch.setattr(launching, "launch", lambda name, **_: None)
     for number in (1, 2):
-        code, out, said = called("test", "http://127.0.0.1:9/", "--busy", "--objective", "p99=50ms")
-        assert ("A closed loop" in out) is not any(map(which, ("oha", "k6", "wrk2")))
-        assert code == 1 and "target must answer" in said and "http://127.0.0.1:9/" in said
+        code, out, _ = called("test", "http://127.0.0.1:9/", "--busy", "--objective", "p99=50ms")
+        assert (code, "A closed loop" in out) == (0, not any(map(which, ("oha", "k6", "wrk2"))))
         assert read_checked(checkout / f"data/studies/test_127_0_0_1_9_{number}").objective["latency_s"] == 0.05
     code, _, said = called("test", "http://127.0.0.1:9/", "--objective", "mean=5ms")
     assert code == 1 and "objective must be a percentile such as p99=50ms" in said

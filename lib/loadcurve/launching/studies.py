@@ -27,7 +27,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 _TEXT = """\
 # {name}: made by `loadcurve new`.  `loadcurve launch {name} --plan` shows what would run, and for how long.
 # Every key is described in the handbook under Reference, study.yml; `loadcurve lab schema` completes them in editors.
-study: {name}
+study: {study}
 question: {question}
 
 {server}
@@ -89,14 +89,12 @@ def study_text(
     >>> print(study_text("shop", url="http://127.0.0.1:8080/", connections="1..4").splitlines()[2])
     study: shop
     """
-    if not _NAME.fullmatch(name):
-        raise LoadcurveError(f"name must be lower case letters, digits and underscores, got {name!r}")
     levels = parse_levels(rates or connections)
     if rates and len(parse_levels(connections)) > 1:
         raise LoadcurveError(f"connections must be one level where rates vary, such as 64, got {connections!r}")
     question = f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?"
     return _TEXT.format(
-        name=name,
+        **_names(name),
         question=json.dumps(question) if url and _quoted(url) != url else question,
         server=_server(url) if url else _NGINX,
         tool=tool if re.fullmatch(r"\w+", tool) else json.dumps(tool),
@@ -110,7 +108,7 @@ def study_text(
 
 _TEST = """\
 # {name}: made by `loadcurve test`.  `loadcurve launch {name}` goes on with it.
-study: {name}
+study: {study}
 question: {question}
 
 {server}
@@ -153,7 +151,7 @@ def text_for_url(
     fixed = ", connections: 256" if factor == "rate_rps" else ""
     fixed += ", from_due: false" if fixed and tools[0] == "k6" else ""
     return _TEST.format(
-        name=name,
+        **_names(name),
         question=json.dumps(f"What does {url} serve{f' with {objective}' if objective else ''}?"),
         server=_server(url),
         tool=tools[0],
@@ -161,6 +159,13 @@ def text_for_url(
         fixed=fixed,
         levels=levels,
     )
+
+
+def _names(name: str) -> dict[str, str]:
+    """Return the name of a study for its comments, and as YAML; `2024` and `null` are names."""
+    if not _NAME.fullmatch(name):
+        raise LoadcurveError(f"name must be lower case letters, digits and underscores, got {name!r}")
+    return {"name": name, "study": _quoted(name)}
 
 
 def _latency_keys(objective: Objective) -> dict[str, float]:

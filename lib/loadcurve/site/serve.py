@@ -2,6 +2,7 @@
 
 import errno
 import ipaddress
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from loadcurve.site.incremental import build
 from loadcurve.site.inputs import digest_of_code
 from loadcurve.site.safety import hash_of, policy_of
 
+_LONGEST_PATH = 4096  # bytes: PATH_MAX of Linux
 _WATCHED = ("handbook", "build/figures", "build/notebooks", "lib/loadcurve", "mkdocs.yml")
 
 
@@ -27,6 +29,7 @@ class SiteServer(livereload.LiveReloadServer):
     def __init__(self, root: Path, builder: Callable[[], None], port: int) -> None:
         super().__init__(builder=builder, host="127.0.0.1", port=port, root=str(root / "build" / "site"))
         self.RequestHandlerClass = _Handler
+        livereload.log.logger.addFilter(_make_printable)
         for name in _WATCHED:
             self.watch(str(root / name))
 
@@ -45,7 +48,12 @@ class SiteServer(livereload.LiveReloadServer):
             body = [b"".join(body)]
             page = body[0].decode("utf-8", "replace")
         start_response(status, [*headers, *_security(page)])
-        return body
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else body
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print a fault, which a client that leaves before its answer is not."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def _inject_js_into_html(self, content: bytes, epoch: int) -> bytes:
         """Add the script that loads a page again after a build, and allow it in the policy of the page."""
@@ -55,16 +63,19 @@ class SiteServer(livereload.LiveReloadServer):
 
 
 class _Handler(livereload._Handler):
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Log a request as one printable line: its path is what anybody on this machine sends."""
-        self.requestline = printable(self.requestline)
-        super().log_request(code, size)  # type: ignore[no-untyped-call]
+    default_request_version = "HTTP/1.0"  # an answer to a malformed request of HTTP/0.9 would have no status
 
     def end_headers(self) -> None:
         """End the headers of an answer to a malformed request, which does not reach `serve_request`."""
         for name, value in _security(""):
             self.send_header(name, value)
         super().end_headers()
+
+
+def _make_printable(record: logging.LogRecord) -> bool:
+    """Escape what anybody on this machine wrote into a line of the log: the request, or where it came from."""
+    record.msg, record.args = printable(record.getMessage()), ()
+    return True
 
 
 def _security(page: str) -> list[tuple[str, str]]:
@@ -78,7 +89,9 @@ def _refusal(environ: dict[str, Any], url: str) -> tuple[str, str]:
         return "421 Misdirected Request", f"Host must be localhost or an IP address: open {url}"
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
         return "405 Method Not Allowed", "the method must be GET or HEAD"
-    return ("400 Bad Request", "a path has no NUL") if "\0" in environ["PATH_INFO"] else ("", "")
+    if "\0" in environ["PATH_INFO"] or len(environ["PATH_INFO"]) > _LONGEST_PATH:
+        return "400 Bad Request", f"a path has no NUL and at most {_LONGEST_PATH} bytes"
+    return "", ""
 
 
 def _is_local(host: str) -> bool:

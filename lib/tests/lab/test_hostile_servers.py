@@ -12,7 +12,7 @@ import pytest
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import one_request
-from loadcurve.lab.run.allowed_targets import check_response
+from loadcurve.lab.run.allowed_targets import check_response, check_target
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -26,7 +26,9 @@ BROKEN = {
     "negative": (OK + b"Content-Length: -1\r\n\r\n", "must be one number of bytes, got '-1'"),
     "redirect": (b"HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n", "redirects to"),
     "control": (b"HTTP/1.1 302 F\r\nLocation: http://\x1b]0;x\x07/\r\nContent-Length: 0\r\n\r\n", "redirects to"),
-    "no HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n", "target must answer"),
+    "no HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n", "target must answer, got no valid HTTP"),
+    "words": (b"\x1b]0;x\x07" + b"x" * 9000 + b"\r\n\r\n", r"no valid HTTP: \\x1b\]0;x\\x07xx"),
+    "chunk": (OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\na", "no valid HTTP"),
 }
 ENDLESS = {
     "headers": (OK, b"a"),
@@ -70,6 +72,7 @@ def serving(first, then=b"", pause_s=0.2):
 def test_a_response_that_is_none_is_one_printable_line(name):
     sent, message = BROKEN[name]
     with serving(sent) as url, pytest.raises(LabError, match=message) as raised:
+        assert one_request.probe(url, "", 60.0)[1].isprintable()
         check_response(url, ("127.0.0.1",))
     assert str(raised.value).isprintable() and len(str(raised.value)) < 500
 
@@ -93,6 +96,23 @@ def test_a_response_that_does_not_end_ends_with_the_time_limit(name, remote):
         thread.join(60)  # for the start of Python on a busy machine; the server goes on until it is told to end
         assert ended and ended[0][0] == 0, "still waiting, or took it for a response"
         assert "no whole response in time" in ended[0][1] or "timed out" in ended[0][1] or "more than" in ended[0][1]
+
+
+def test_all_addresses_of_a_name_and_its_look_up_share_one_deadline(monkeypatch):
+    over, shares = threading.Event(), []
+
+    def send(url, address, share_s, *_):
+        shares.append(share_s)
+        raise OSError("refused")
+
+    monkeypatch.setattr(one_request, "send", send)
+    with pytest.raises(LabError, match="target must answer, got refused"):
+        check_response("http://127.0.0.1/", ("127.0.0.1", "127.0.0.2"), patience_s=60.0)
+    assert shares[0] <= 30.0 and shares[1] <= 60.0
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait())
+    with pytest.raises(LabError, match=r"a host that resolves, got 'slow.example' \(no response of a name server"):
+        check_target("http://slow.example/", patience_s=0.1)
+    over.set()
 
 
 def test_a_deadline_holds_for_the_whole_exchange(monkeypatch):

@@ -60,6 +60,10 @@ REFUSED = [
         for host in ("169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]")
     ),
     *(
+        (f"http://{host}/", {"allow_targets": (host.strip("[]"),)}, "must not be outside private networks, .*--public")
+        for host in ("0", "0.0.0.0", "[::]", "100.64.0.1", "240.0.0.1", "255.255.255.255")
+    ),
+    *(
         (url, {}, NO_HOST)
         for url in (
             "192.0.2.10", "http://", "/index.html", "ftp://127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1/",

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 _MOST_BYTES = 1 << 20  # read of the body of a response that does not state its length
 _MOST_IN_ALL = 2 * _MOST_BYTES  # received of one response, its headers and informational responses included
+_MOST_WORDS = 200  # characters of an error, which may have the server's words
 _LENGTH = re.compile(r"[0-9]{1,15}")  # up to a petabyte; http.client ignores what int() cannot read
 
 
@@ -58,7 +59,7 @@ def send(url: str, address: str, patience_s: float, method: str = "GET", body: s
     """Send one request; return the status of the response, its target where it is a redirect, and its bytes of body.
 
     The connection goes to the address, if one is given; the host of the URL is the Host header and, for https, the
-    server name.  `patience_s` limits the whole exchange.  Raises OSError or http.client.HTTPException when there is no
+    server name.  `patience_s` limits the whole exchange.  Raises OSError, with one printable line, when there is no
     response, or one that is not HTTP.
     """
     parts = urlsplit(url)
@@ -81,6 +82,11 @@ def send(url: str, address: str, patience_s: float, method: str = "GET", body: s
         response.begin()
         location = (response.getheader("Location") or "") if 300 <= response.status < 400 else ""
         return response.status, location, _length(response)
+    except TimeoutError:
+        raise OSError(f"no whole response in time ({patience_s:.3g} s)") from None
+    except (http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of -5 bytes
+        words = f"no valid HTTP: {error or type(error).__name__}"[:_MOST_WORDS]
+        raise OSError(words if words.isprintable() else repr(words)[1:-1]) from None
     finally:
         connection.close()
 
@@ -100,8 +106,8 @@ def probe(url: str, address: str, patience_s: float) -> tuple[int, str]:
     try:
         status, _, length = send(url, address, patience_s)
         return status, f"status {status}, {length} bytes"
-    except (OSError, http.client.HTTPException) as error:
-        return 0, str(error) or type(error).__name__
+    except OSError as error:
+        return 0, str(error)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Check which targets the laboratory may load: loopback, its own networks, and the targets that a study names."""
 
-import http.client
 import ipaddress
+import queue
 import socket
+import threading
+import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -12,8 +14,12 @@ from loadcurve.lab.run.deployment import Deployment
 from loadcurve.lab.run.obstacles import deployments
 from loadcurve.study import Study
 
-# Limit in s of one request: a target that needs longer is not ready for a load test.
+# Limit in s of one request, with the look-ups for it: a target that needs longer is not ready for a load test.
 _PATIENCE_S = 5.0
+# Networks of a user's own (RFC 1918, RFC 4193), and those for benchmarks and examples.  Others are public, or lead to
+# somebody else or to this machine under another name: 100.64.0.0/10 belongs to a provider, 0.0.0.0 is loopback.
+_PRIVATE = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 198.18.0.0/15 2001:2::/48 192.0.2.0/24 198.51.100.0/24"
+_PRIVATE += " 203.0.113.0/24 2001:db8::/32"
 
 
 def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> dict[str, str]:
@@ -31,16 +37,28 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> di
             loaded |= dict.fromkeys(targets(deployment))
             asked = settings.server.status, settings.load.method, settings.load.text
             running |= dict.fromkeys(targets(deployment), asked) if settings.server.url is not None else {}
-    checked = {url: check_target(url, study.allow_targets, public=public) for url in loaded}
+    checked, left_s = {}, {}
+    for url in loaded:
+        begun = time.monotonic()
+        checked[url] = check_target(url, study.allow_targets, public=public)
+        left_s[url] = _PATIENCE_S - (time.monotonic() - begun)
     for url, asked in running.items() if ask else ():
-        checked[url] = (check_response(url, checked[url], study.allow_targets, *asked, public=public),)
+        found = check_response(url, checked[url], study.allow_targets, *asked, public=public, patience_s=left_s[url])
+        checked[url] = (found,)
     return {urlsplit(url).netloc: found[0] for url, found in checked.items() if _network(_host_of(url)) is None}
 
 
 def check_target(
-    url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
+    url: str,
+    allow_targets: tuple[str, ...] = (),
+    *,
+    networks: tuple[str, ...] = (),
+    public: bool = False,
+    patience_s: float = _PATIENCE_S,
 ) -> tuple[str, ...]:
     """Return the addresses of a target if the laboratory may load all of them, else raise `LabError`.
+
+    `patience_s` limits the look-up of its host.
 
     Examples
     --------
@@ -49,8 +67,9 @@ def check_target(
     """
     host = _host_of(url)
     named, own = host in allow_targets, [_network(network) for network in networks]
+    private = [_network(network) for network in _PRIVATE.split()]
     allowed = own + [found for found in map(_network, allow_targets) if found is not None]
-    addresses = _addresses(host)
+    addresses = _addresses(host, patience_s)
     for address in addresses:
         shown = host if address == host else f"{host} ({address})"
         ip: Any = ipaddress.ip_address(address.split("%")[0])
@@ -63,8 +82,8 @@ def check_target(
                 f"if you may load this host, name {host!r} under allow_targets in study.yml"
             )
         # Services of a cloud, such as the one with credentials at 169.254.169.254, have link-local addresses.
-        kind = "public" if ip.is_global else "link-local" if ip.is_link_local else ""
-        if kind and not public:
+        kind = "public" if ip.is_global else "link-local" if ip.is_link_local else "outside private networks"
+        if not public and not _within(ip, private):
             raise LabError(f"target must not be {kind}, got {shown}: if it is yours to load, launch with --public")
     return addresses
 
@@ -86,27 +105,31 @@ def check_response(
     body: str = "",
     *,
     public: bool = False,
+    patience_s: float = _PATIENCE_S,
 ) -> str:
     """Send one request to a checked target as the load will, check its status, and return the address that responded.
 
     No generator follows a redirect, so a redirect is an error of the study before it loads anything, unless its status
     is the expected one and its target may be loaded.  `expected` is 0 for any status from 200 to 299.
-    Addresses are tried in their order; other parameters are as for `check_target`.  Raises LabError when no address
-    sends a response, the status is another, or the target redirects to one that may not be loaded.
+    `patience_s` limits everything; addresses are tried in their order, each for its share.  Other parameters are as for
+    `check_target`.  Raises LabError when no address sends a response, the status is another, or the target redirects to
+    one that may not be loaded.
     """
     problem: Exception | None = None
-    for address in addresses:
+    until = time.monotonic() + patience_s
+    for number, address in enumerate(addresses):
         try:
-            status, location, length = one_request.send(url, address, _PATIENCE_S, method, body)
+            share_s = max(until - time.monotonic(), 0.001) / (len(addresses) - number)
+            status, location, length = one_request.send(url, address, share_s, method, body)
             break
-        except (OSError, http.client.HTTPException) as error:
+        except OSError as error:
             problem = problem or error
     else:
-        raise LabError(f"target must answer, got {printable(str(problem))[:200]} from {url}")
+        raise LabError(f"target must answer, got {problem} from {url}")
     try:
         target = urljoin(url, location)
         if urlsplit(target).hostname != urlsplit(url).hostname:
-            check_target(target, allow_targets, public=public)
+            check_target(target, allow_targets, public=public, patience_s=until - time.monotonic())
     except (LabError, ValueError) as error:  # no valid URL
         raise LabError(f"{url} redirects to {printable(location)[:200]}: {printable(str(error))[:200]}") from None
     if status != expected if expected else not 200 <= status < 300:
@@ -146,13 +169,27 @@ def _host_of(url: str) -> str:
     return host
 
 
-def _addresses(host: str) -> tuple[str, ...]:
-    """Return the addresses of a host, in the order in which a client tries them."""
+def _addresses(host: str, patience_s: float) -> tuple[str, ...]:
+    """Return the addresses of a host, in the order in which a client tries them.
+
+    The resolver cannot be interrupted and may try for minutes, so a thread is left to it.
+    """
+    found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=look_up, daemon=True).start()
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
-    except (OSError, UnicodeError) as error:
-        raise LabError(f"target must be a host that resolves, got {host!r} ({error})") from None
+        entries = found.get(timeout=max(patience_s, 0))
+    except queue.Empty:
+        entries = TimeoutError(f"no response of a name server within {_PATIENCE_S:g} s")
+    if isinstance(entries, Exception):
+        raise LabError(f"target must be a host that resolves, got {host!r} ({entries})")
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
