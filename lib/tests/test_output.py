@@ -89,8 +89,8 @@ def test_json_that_is_printed_stays_json(capsys):
     assert json.loads(capsys.readouterr().out)["url"] == HOSTILE
 
 
-# What hosts run on its own prints JSON or lines for the library, not for people.
-FOR_PROGRAMS = {"lab/hosts", "lab/run/in_flight.py", "lab/tools", "runtime/workers.py"}
+# What hosts and scripts run on their own prints JSON or lines for a program, not for people.
+FOR_PROGRAMS = {"lab/hosts", "lab/packages.py", "lab/run/in_flight.py", "lab/tools", "runtime/workers.py"}
 
 
 def test_nothing_is_printed_past_the_one_function():

@@ -6,7 +6,6 @@ except the three pages that are written beside the versions.
 
 import re
 import shutil
-import sys
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.report.write import picture_of
 from loadcurve.runtime.git import git
+from loadcurve.runtime.output import echo
 
 LIST = ".loadcurve-versions"
 """Name of the list of versions: one name a line."""
@@ -126,7 +126,7 @@ def _complete(site: Path, version: str, base: str, commit: str) -> None:
             (site / "card.png").write_bytes(picture_of(_CARD + drawing, 1200, 630))
             card = _META.format(escape(f"{base}/card.png"))
         except (LoadcurveError, OSError) as error:
-            print(f"No card for social networks: {error}", file=sys.stderr)
+            echo(f"No card for social networks: {error}", err=True)
         names = (quote(page.relative_to(site).as_posix()) for page in pages if page.name != "404.html")
         urls = "\n".join(f"<url><loc>{escape(f'{base}/{name}')}</loc></url>" for name in names)
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
