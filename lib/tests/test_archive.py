@@ -263,6 +263,10 @@ def test_only_finished_runs_are_packed_and_no_copy_lies_in_or_on_what_is_there(s
     before = content(study)
     assert called("pack", "--all", STUDY)[0] == 0 and [path.name for path in run_folders(study)] == list(RUNS)
     assert (study / RUNS[1]).is_dir() and not (study / RUNS[0]).exists()
+    os.mkfifo(study / RUNS[1] / "pipe")
+    code, _, err = called("unpack", STUDY, "-o", tmp_path / "copy")
+    assert code == 1 and "pipe: expected files that can be copied" in err and not (tmp_path / "copy").exists()
+    (study / RUNS[1] / "pipe").unlink()
     (tmp_path / "empty").mkdir()  # a folder could be renamed to it
     for place in (tmp_path / "empty", study / "copy", study / RUNS[1] / "copy"):
         code, _, err = called("unpack", STUDY, "-o", place)

@@ -109,18 +109,15 @@ def _copy(entry: Path, target: Path) -> None:
         elif entry.is_dir():
             target.mkdir()
             left += [(one, target / one.name) for one in entry.iterdir()]
+        else:
+            raise ParseError(0, "files that can be copied", "a pipe, a socket or a device", shown(entry))
 
 
 def _check_same(run: Path, unpacked: Path) -> None:
-    if run.is_symlink() or not run.is_dir() or not _is_same(run, unpacked):
+    names = [sorted(path.name for path in one.iterdir()) if one.is_dir() else [] for one in (run, unpacked)]
+    if run.is_symlink() or names[0] != names[1] or any(filecmp.cmpfiles(run, unpacked, names[0], shallow=False)[1:]):
         rule = f"each run once, in {ARCHIVE} or as a folder (remove one of them)"
         raise ParseError(0, rule, f"{run.name} in both, with other content", shown(run.parent / ARCHIVE))
-
-
-def _is_same(run: Path, other: Path) -> bool:
-    names = sorted(path.name for path in run.iterdir())
-    _, differing, unreadable = filecmp.cmpfiles(run, other, names, shallow=False)
-    return names == sorted(path.name for path in other.iterdir()) and not differing and not unreadable
 
 
 def _unpack(archive: Path, target: Path) -> None:
