@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from loadcurve.cli import studies
+from loadcurve.errors import LoadcurveError
 from loadcurve.files import atomic
 from loadcurve.ingest import store, table_parts
 from loadcurve.ingest.files import Hints
@@ -83,7 +84,17 @@ def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, monkeypatch):
             studies.write_new(tmp_path / "shop", text)
     assert not list(tmp_path.iterdir())
     studies.write_new(tmp_path / "shop", text)
+    with pytest.raises(LoadcurveError, match="expected no study of this name yet"):
+        studies.write_new(tmp_path / "shop", text.replace("wrk", "ab"))
     assert [path.name for path in tmp_path.rglob("*")] == ["shop", "study.yml"]
+    assert (tmp_path / "shop" / "study.yml").read_text() == text
+
+
+def test_a_notebook_of_this_name_is_kept(report, tmp_path, called):
+    (tmp_path / "mine.ipynb").write_text("edited")
+    code, _, err = called("notebook", report.parent, "-o", tmp_path / "mine.ipynb")
+    assert code == 1 and err.startswith(f"{tmp_path}/mine.ipynb: expected no file of this name yet")
+    assert (tmp_path / "mine.ipynb").read_text() == "edited"
 
 
 def test_nothing_is_written_in_place(root):
