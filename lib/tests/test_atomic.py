@@ -90,13 +90,6 @@ def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, monkeypatch):
     assert (tmp_path / "shop" / "study.yml").read_text() == text
 
 
-def test_a_notebook_of_this_name_is_kept(report, tmp_path, called):
-    (tmp_path / "mine.ipynb").write_text("edited")
-    code, _, err = called("notebook", report.parent, "-o", tmp_path / "mine.ipynb")
-    assert code == 1 and err.startswith(f"{tmp_path}/mine.ipynb: expected no file of this name yet")
-    assert (tmp_path / "mine.ipynb").read_text() == "edited"
-
-
 def test_nothing_is_written_in_place(root):
     """Files that others read are written by `loadcurve.files.atomic`; run folders have their own writers."""
     package = root / "lib" / "loadcurve"
