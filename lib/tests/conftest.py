@@ -61,6 +61,14 @@ def turn_of_a_lab_test(request, tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory):
+    """What tests trust is not trusted afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def no_tool_is_started():
     """Ingestion alone starts no tool, so it refuses binary recordings, also where `loadcurve.reading` was imported."""

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +51,9 @@ def launch(
     again: Annotated[
         bool, typer.Option("--again", help="Measure finished runs again that other processes disturbed.")
     ] = False,
+    trusted: Annotated[
+        bool, typer.Option("--trust", help="Run the programs of a study of somebody else, and load its hosts.")
+    ] = False,
     install: Annotated[
         bool, typer.Option("--install", help="Install the packages of Debian that the study needs; starts no service.")
     ] = False,
@@ -75,6 +79,7 @@ def launch(
     if plan:
         _print_plan(replace(found, **changes), public)
         return
+    _ask(found, trusted)
     if install:
         _install(replace(found, **changes))
     target = paths.studies() / name if name else paths.record_folder(folder)
@@ -146,6 +151,21 @@ def test(
         if [file.name for file in folder.iterdir()] == ["study.yml"]:  # nothing ran: the next test needs no other name
             shutil.rmtree(folder)
         raise
+
+
+def _ask(study: "Study", trusted: bool) -> None:
+    """Show the programs of somebody else's study and the hosts that it loads, and ask whether to trust them."""
+    from loadcurve.lab.run.own_programs import check_trusted, describe_own, is_trusted, own_parts, trust
+
+    if is_trusted(parts := own_parts(study)):
+        return
+    for line in describe_own(parts):
+        echo(line)
+    if not trusted:
+        if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+            check_trusted(study)
+        typer.confirm("This study is not made here. Run these programs and load these hosts?", abort=True)
+    trust(study)
 
 
 def _install(study: "Study") -> None:

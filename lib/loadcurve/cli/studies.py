@@ -64,6 +64,7 @@ def folder_of_new(name: str) -> Path:
 
 def write_new(folder: Path, text: str) -> str:
     """Write the study.yml of a new study, and return its path; raise if there is one, or if this one cannot run."""
+    from loadcurve.lab.run.own_programs import trust
     from loadcurve.lab.study_file import read_checked
 
     if folder.exists():
@@ -74,7 +75,7 @@ def write_new(folder: Path, text: str) -> str:
         file.parent.mkdir()
         file.write_text(text, "utf-8")
         try:
-            read_checked(file)
+            trust(read_checked(file))  # its text is loadcurve's, its values are those of this command
         except LoadcurveError as error:
             raise LoadcurveError(str(error).replace(str(file), f"{name}/study.yml")) from None
     with new_folder(folder) as draft:

@@ -81,7 +81,7 @@ def test_open_files(tmp_path):
     )  # fmt: skip
     (generator,), (server,) = made.commands("generator"), made.commands("server")
     assert "--nofile=30:30" in generator.argv and "--nofile=5000:5000" in server.argv
-    assert tool_argv(generator)[0] == "wrk" and tool_argv(server)[0] == "nginx"
+    assert "wrk" in tool_argv(generator) and tool_argv(server)[0] == "nginx"
     assert 22 < made.row["errors_connect"] < 50 and made.row["requests"] > 0
     assert not [c for c in made.commands("collector") if "prlimit" in c.argv], "monitors are not limited"
 

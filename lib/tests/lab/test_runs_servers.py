@@ -106,6 +106,7 @@ def test_a_server_by_its_own_command(tmp_path):
     argv = ["python3", "-u", "-m", "http.server", "{port}", "--bind", "{address}", "-d", str(tmp_path / "www")]
     made = launched(
         tmp_path / "s", server={"command": {"argv": argv, "ready": "/index.html"}},
+        hosts={"local": {"as_root": "the folders of pytest are closed to others"}},
         load={"tool": "ab", "requests": 40, "connections": 2, "keep_alive": False},
     )  # fmt: skip
     assert made.row["requests"] == 40 and made.row["received_body_bytes"] == 40 * 123

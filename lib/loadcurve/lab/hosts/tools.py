@@ -84,17 +84,17 @@ def _newest_php() -> str | None:
 
 
 @cache
-def version(tool: Tool, program: str = "") -> str:
+def version(tool: Tool, program: str = "", prefix: tuple[str, ...] = ()) -> str:
     """Return the version that a tool prints: the first number with a dot in its output; empty if it prints none.
 
-    `program` is the name or path of the program, if it differs from the tool's.
+    `program` is the name or path of the program, if it differs from the tool's; `prefix` is what starts it.
     """
     path = which(program or tool.name)
     if path is None or not tool.version_option:
         return ""
     try:
         done = subprocess.run(
-            [path, tool.version_option],
+            [*prefix, path, tool.version_option],
             env=environment(),
             capture_output=True,
             stdin=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.network import HostSettings, LinkConditions, Topology
 from loadcurve.lab.hosts.network.topology import resolve
+from loadcurve.lab.hosts.unprivileged import User, unprivileged
 from loadcurve.lab.study_file import HostSection, StudyFile
 from loadcurve.lab.study_file.sections import LoadSection
 from loadcurve.lab.tools import monitors
@@ -46,6 +47,7 @@ class HostSlot:
     addresses: tuple[str, ...]  # Where the other hosts reach it, the first one before all
     port: Callable[[], int]  # A free port of it, another one with each call
     cpus: tuple[int, ...] = ()  # Processors of its servers and generators; empty for all
+    user: User | None = None  # Runs its generators and a study's own server; None for the user of the launch or login
 
     def endpoint(self, port: int = 0) -> Endpoint:
         """Return an endpoint at its first address, at a free port where none is named."""
@@ -87,16 +89,26 @@ def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
     here = tuple(sorted(os.sched_getaffinity(0)))
     if topology.machines:
         return {
-            name: HostSlot(name, (machine.address,), counting(), section_of(settings, name).cpus)
+            name: HostSlot(
+                name,
+                (machine.address,),
+                counting(),
+                section_of(settings, name).cpus,
+                None if machine.ssh else user_on(settings, name),
+            )
             for name, machine in topology.machines.items()
         }
     if topology.recipe == "loopback":
-        return {"local": HostSlot("local", (LOCAL.address,), free_port)}
+        return {"local": HostSlot("local", (LOCAL.address,), free_port, user=user_on(settings, "local"))}
     nodes = topology.topology(block=block).nodes
     shared = share_processors(tuple(node.name for node in nodes), here)
     return {
         node.name: HostSlot(
-            node.name, node.addresses, counting(), section_of(settings, node.name).cpus or shared[node.name]
+            node.name,
+            node.addresses,
+            counting(),
+            section_of(settings, node.name).cpus or shared[node.name],
+            user_on(settings, node.name),
         )
         for node in nodes
     }
@@ -106,6 +118,11 @@ def section_of(settings: StudyFile, name: str) -> HostSection:
     """Settings of a host in the study, by its name or by its role."""
     sections = settings.hosts
     return sections.get(name) or sections.get(name.rstrip("0123456789")) or HostSection()
+
+
+def user_on(settings: StudyFile, name: str) -> User | None:
+    """User without rights of root for a host of this machine; None for the launcher's own."""
+    return None if section_of(settings, name).as_root else unprivileged()
 
 
 def processors(settings: StudyFile, slots: Mapping[str, HostSlot], host: str, role: str) -> tuple[int, ...]:
@@ -169,6 +186,8 @@ def loaders(
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"
         command = command_of(replace(part, url=url, address=addresses.get(urlsplit(root).netloc, "")), stem)
+        if (user := site.user) is not None and user.can_run(command.argv[0]):
+            command = replace(command, argv=user.argv(command.argv), user=user)
         found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, url))
     return tuple(found)
 
@@ -305,6 +324,7 @@ def _served(
                 settings.load.connections,
                 programs[site.name],
                 getattr(settings.monitors, STUB_STATUS.name) is not None,
+                site.user,
             ),
         )
         for site in with_role(slots, "S")

@@ -1,6 +1,5 @@
 """Describe what a launch would do: each command of each point, its host, and the duration of the whole study."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.deployment import Deployment, argvs, processors, warm_ups
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
+from loadcurve.lab.run.own_programs import describe_own, own_parts, quoted
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.schedule.points import repeats_of
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
@@ -27,6 +27,7 @@ _ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
 def describe(study: Study) -> Iterator[str]:
     """Return lines that describe what would run, without starting a process or creating a network.
 
+    After the number of runs come the programs that the study brings and the hosts of others that it loads, if any.
     Every command runs under ``setpriv --pdeathsig`` and ``timeout`` in the namespace of its host; ports on loopback
     differ between launches.
 
@@ -51,6 +52,7 @@ def describe(study: Study) -> Iterator[str]:
     check_study(study)
     settings = settings_of(study)
     yield _head(study, settings)
+    yield from describe_own(own_parts(study))
     if settings.search is not None:
         goal, factor = settings.search.goal, settings.search.factor
         yield (
@@ -69,7 +71,7 @@ def describe(study: Study) -> Iterator[str]:
         for host, role, argv in _commands(study, of_point, deployment):
             cpus = processors(of_point, deployment.slots, host, _ROLES[role]) if role in _ROLES else ()
             before = (*pinned(cpus), *deployment.wrap(host, role))
-            yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
+            yield f"  {host:<5} {role:<10} {' '.join(map(quoted, (*before, *argv)))}"
         if deployment.balanced is not None:
             yield f"  {deployment.balancer:<5} {'shares':<10} {_shares(deployment.balanced.expected)}"
 

@@ -21,6 +21,7 @@ from loadcurve.lab.hosts.network import unused_block
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles, packages_of
+from loadcurve.lab.run.own_programs import check_trusted
 from loadcurve.lab.run.quiet import disturbance, wait_until_quiet
 from loadcurve.lab.run.record import translate_disk_full
 from loadcurve.lab.run.resume import (
@@ -97,6 +98,7 @@ def launch(
     public: bool = False,
     quiet: bool = False,
     again: bool = False,
+    trusted: bool = True,
     feedback: Feedback | None = None,
 ) -> list[Path]:
     """Run every point of `study` that is not finished in `folder`; return all run folders.
@@ -113,6 +115,9 @@ def launch(
         Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
     again : bool
         Whether this holds for the finished runs of `folder` too.
+    trusted : bool
+        Whether the caller answers for the programs of the study and the hosts that it loads; pass False for a file of
+        somebody else, so that it runs only what a design has or ``loadcurve launch --trust`` has recorded.
     feedback : Feedback, optional
         How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
 
@@ -133,6 +138,8 @@ def launch(
     [PosixPath('data/studies/quick/c0001-r1')]
     """
     check_study(study)
+    if not trusted:
+        check_trusted(study)
     settings = settings_of(study)
     if (adaptive := settings.search is not None or settings.stop is not None) and again:
         raise LabError("each run is chosen by the runs before it: launch the study under another name instead")
@@ -315,7 +322,7 @@ def measure_here(
             )
         shutil.rmtree(folder)
     try:
-        launch(short, folder, feedback=feedback)
+        launch(short, folder, trusted=False, feedback=feedback)
         reason = ""
     except LabError as error:
         reason = str(error)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from loadcurve.errors import LabError, LoadcurveError, MissingExtraError, ValueRuleError
+from loadcurve.errors import LabError, LoadcurveError, MissingExtraError, ValueRuleError, printable
 from loadcurve.lab.hosts import capabilities, limits
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.host import Host
@@ -125,6 +125,10 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
     here = {name: site for name, site in deployment.slots.items() if not settings.topology.ssh_of(name)}
     tools = _needed_tools(deployment, here, namespaces)
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
+    for on, service in deployment.services:
+        if (user := service.user) is not None and not user.can_run(service.program):
+            remedy = f"install it for all users, or say in hosts.{on}.as_root why it needs root"
+            yield f"{printable(service.program)} cannot be run by {user.name}", remedy
     if namespaces and os.geteuid() != 0:
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
     elif deployment.fault and which("nft") and (reason := why_not(deployment.fault, _PROBE)):
@@ -188,9 +192,9 @@ def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tup
 
 def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Return the program of a command, and the program that starts it, if that is a different program."""
-    if argv[0] != "unshare":
+    if argv[0] not in ("unshare", "setpriv"):
         return argv[:1]
-    return ("unshare", next(word for word in argv[1:] if not word.startswith("-")))
+    return (argv[0], next(word for word in argv[1:] if not word.startswith("-")))
 
 
 def _remedy(name: str) -> str:

@@ -42,11 +42,13 @@ def reserve(folder: Path) -> None:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
 
-def has_room(folder: Path) -> bool:
-    """Whether a tool of this user could still write; called before files are removed, because that frees space.
+def has_room(folder: Path, gives_up_root: bool = False) -> bool:
+    """Whether all tools could still write; called before files are removed, because that frees space.
 
-    The number of free blocks is not enough to decide this, because some blocks are reserved for root.
+    Some blocks are reserved for root, so free blocks decide this only for tools that give up root, `gives_up_root`.
     """
+    if gives_up_root and not os.statvfs(folder).f_bavail:
+        return False
     probe = folder / _PROBE
     try:
         with probe.open("wb") as file:
@@ -91,9 +93,9 @@ class Record:
         self.begun += 1
         return self.begun
 
-    def note_full_disk(self, folder: Path) -> None:
-        """Note whether the disk of the run's folder is full."""
-        self.full = self.full or not has_room(folder)
+    def note_full_disk(self, folder: Path, gives_up_root: bool) -> None:
+        """Note whether the disk of the run's folder is full, see `has_room`."""
+        self.full = self.full or not has_room(folder, gives_up_root)
 
 
 def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dict[str, Any]:

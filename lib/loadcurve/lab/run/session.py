@@ -14,6 +14,7 @@ from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.hosts.network.conditions import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.tools import Tool, version, version_in
+from loadcurve.lab.hosts.unprivileged import User
 from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.run.deployment import Deployment, Loader, processors, warm_ups
 from loadcurve.lab.run.environment import Environment
@@ -50,11 +51,11 @@ _LIMIT_S = 15.0
 _known: dict[tuple[str, str, str], str] = {}
 
 
-def version_at(executor: Executor, tool: Tool, program: str = "") -> str:
+def version_at(executor: Executor, tool: Tool, program: str = "", user: User | None = None) -> str:
     """Return the version that a tool prints on a host, as `tools.version` does on this machine."""
     own = "" if program == tool.name else program
     if executor.is_here:
-        return version(tool, own)
+        return version(tool, own, user.argv(()) if user else ())
     if not tool.version_option:
         return ""
     key = (executor.url, tool.name, own)
@@ -223,11 +224,13 @@ class RunSession:
         if service.url:
             check_port_free(executor, service.url)
         executor.put(service.files, service.folders)
+        if service.user is not None:
+            service.user.lend(self.folder, service.files, ())
         wrap = self.deployment.wrap(host, kind)
         argv = executor.argv((*pinned(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
-            version=version_at(executor, tool_named(service.tool), service.program or service.argv[0]),
+            version=version_at(executor, tool_named(service.tool), service.program or service.argv[0], service.user),
             host=host, env=dict(service.env),
             folders=tuple(service.folders), unpacked=packed(service, self.folder),
         )  # fmt: skip
@@ -239,7 +242,9 @@ class RunSession:
         """Write a generator's files on its host; return its version."""
         executor, made = self.environment.work[loader.host], loader.generator
         executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
-        return version_at(executor, tool_named(made.tool))
+        if made.user is not None:
+            made.user.lend(self.folder, made.files, made.outputs.values())
+        return version_at(executor, tool_named(made.tool), user=made.user)
 
     def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Executor, Started]:
         executor, made = self.environment.work[loader.host], loader.generator
@@ -249,7 +254,7 @@ class RunSession:
         argv = executor.argv((*pinned(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
-            version=version, host=loader.host,
+            version=version, host=loader.host, env=made.user.env if made.user else {},
         )  # fmt: skip
         started, number = executor.start(command), self.record.number()
         # For an interrupt before the wait in `send_load`.

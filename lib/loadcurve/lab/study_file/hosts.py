@@ -133,6 +133,10 @@ class HostSection(Section):
     """Processor time per second that all its commands but monitors share, in processors, such as 0.5; at most the
     processors of this machine."""
 
+    as_root: str = ""
+    """Why its generators and the server of `server.command` need root. Where this is left out, a launch by root runs
+    them as the user who called sudo, or as nobody; a machine by ssh runs them as the user of the login."""
+
     congestion_control: str = "reno"
     """TCP's congestion control, such as ``reno``, ``cubic`` or ``bbr``."""
 

@@ -168,7 +168,7 @@ class LoadSection(Section):
 
     script: str = ""
     """Lua for wrk or wrk2, as in their SCRIPTING page: `request`, `init`, `response` and so on. It is a program that
-    runs with your rights: read a script of somebody else before you launch it."""
+    runs with your rights, or as nobody in a launch by root: read a script of somebody else before you launch it."""
 
     timeout_s: Annotated[float, Range(1, 86_400, unit="s", multiple_of=1)] = 4.0
     """Longest time to wait for a response."""

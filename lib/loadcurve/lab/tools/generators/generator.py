@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from loadcurve.errors import ValueRuleError, raise_all
 from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import Tool
+from loadcurve.lab.hosts.unprivileged import User
 from loadcurve.study.section import Check, Range, Section, broken_by
 
 # More is a typing error.
@@ -214,6 +215,7 @@ class GeneratorCommand(CommandLine):
 
     tool: str = ""
     limit_s: float = 0.0  # Outer time limit, in s
+    user: User | None = None  # Without rights of root, as whom `argv` runs the tool
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A server that the study starts by a command of its own."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from loadcurve.errors import ValueRuleError
@@ -16,7 +16,8 @@ class CommandSection(Section):
 
     argv: tuple[str, ...]
     """Program and arguments. ``{address}`` and ``{port}`` in them stand for where it has to listen. It is run in the
-    folder of the run and by no shell, so files have absolute paths. What it prints is kept with the run."""
+    folder of the run and by no shell, so files have absolute paths. What it prints is kept with the run. A launch by
+    root runs it as another user, who cannot write to that folder, see `hosts.NAME.as_root`."""
 
     ready: str = "/"
     """Path that responds with a status below 500 once the server is ready."""
@@ -40,7 +41,11 @@ def _start(settings: CommandSection, host: ServerHost) -> ServerGroup:
     for place, value in places.items():
         argv = tuple(word.replace(place, value) for word in argv)
     url = host.listen.url + settings.ready.removeprefix("/")
-    return host.group(Service(host.name, PurePosixPath(argv[0]).name, argv, url=url))
+    service = Service(host.name, PurePosixPath(argv[0]).name, argv, url=url)
+    if (user := host.user) is not None:  # also a program that this user cannot run, which then fails
+        own = user.argv(argv, host.listen.port)
+        service = replace(service, argv=own, env=user.env, program=argv[0], user=user)
+    return host.group(service)
 
 
 COMMAND = Server(

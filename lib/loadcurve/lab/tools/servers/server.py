@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.hosts.unprivileged import User
 from loadcurve.lab.tools.servers.settings import Endpoint
 
 
@@ -30,6 +31,7 @@ class Service:
     url: str = ""  # Where it responds when it is ready; empty for a process without a URL
     stop: str = "TERM"  # Signal that ends it cleanly
     program: str = ""  # Name or path of the program itself, where it is not the first word of `argv`
+    user: User | None = None  # Without rights of root, as whom `argv` runs the program
 
 
 def packed(service: Service, folder: Path) -> str:
@@ -61,6 +63,7 @@ class ServerHost:
     connections: int  # Largest number of concurrent connections to expect
     programs: Programs  # Where programs and modules are that each distribution names in its own way
     status: bool = False  # Whether the study reads the page on which nginx counts its connections
+    user: User | None = None  # Runs a program of the study's own; None for the user of the launch or the login
 
     def group(self, *services: Service) -> "ServerGroup":
         """Return services of which the last one serves at `listen`."""
