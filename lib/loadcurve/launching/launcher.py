@@ -184,6 +184,7 @@ def launch(
     public: bool = False,
     quiet: bool = False,
     again: bool = False,
+    trusted: bool = True,
     log: Callable[[str], None] = echo_above_progress,
     report: Callable[[str], None] = echo_above_progress,
     results: Callable[[Path], None] = lambda folder: None,
@@ -204,6 +205,8 @@ def launch(
         Whether to wait until other processes leave the processors, and to measure runs again that they disturbed.
     again : bool
         Whether this holds for the finished runs of the folder too.
+    trusted : bool
+        Whether the caller answers for the programs of the study and the hosts that it loads, as in `lab.launch`.
     log : callable
         Receives sentences for the user: what a killed launch left, what each run measured, and how a search or a stop
         ends.  By default they are printed above the progress bar.
@@ -223,7 +226,9 @@ def launch(
         log(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, quiet=quiet, again=again, feedback=feedback(log))
+        runs = lab.launch(
+            study, folder, public=public, quiet=quiet, again=again, trusted=trusted, feedback=feedback(log)
+        )
     except LabError:
         if _records(folder) != before:
             _report(folder, report, results)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from launched_runs import launched, short_study
 
+from loadcurve import launching
 from loadcurve.errors import LabError
 from loadcurve.files.paths import designs
 from loadcurve.lab import describe, launch, list_obstacles, measure_here
@@ -48,8 +49,9 @@ def test_what_a_study_brings_is_shown_and_asked_for_before_anything_else(section
     shown = [at for at, line in enumerate(lines) if line.startswith("    | ")]
     runs = [at for at, line in enumerate(lines) if line.endswith("r1") and not line.startswith(" ")]
     assert shown and max(shown) < min(runs) and "c9999-r1" not in lines
-    with pytest.raises(LabError, match="--trust"):
-        launch(study, tmp_path / "s", trusted=False)
+    for either in (launch, launching.launch):
+        with pytest.raises(LabError, match="--trust"):
+            either(study, tmp_path / "s", trusted=False)
     assert not list(tmp_path.iterdir())
 
 
