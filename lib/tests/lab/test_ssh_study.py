@@ -22,7 +22,8 @@ topology:
     C1: {{ssh: "{client_url}", address: {client}}}
     S1: {{ssh: "{server_url}", address: {server}}}
 server: {{nginx: {{response: {{text: {{body_bytes: 100}}}}}}}}
-load: {{tool: wrk, threads: 1, connections: 4, duration_s: 1}}
+load:
+  {{tool: wrk, threads: 1, connections: 4, duration_s: 1, path: "/?a=${{KEY}}", method: POST, body: '"${{KEY}}"'}}
 monitors: {{sar: 1, ss_summary: 1}}
 repeats: 1
 allow_targets: [{server}]
@@ -31,6 +32,7 @@ allow_targets: [{server}]
 
 def test_a_study_on_two_machines(ledger, tmp_path, monkeypatch):
     have_ssh()
+    monkeypatch.setenv("KEY", "s3cret-of-tests")
     with (
         build(TOPOLOGIES["client_server"](), ledger) as hosts,
         serving(hosts["C1"], tmp_path / "C1") as near,
@@ -53,5 +55,8 @@ def test_a_study_on_two_machines(ledger, tmp_path, monkeypatch):
     assert {("S1", "nginx"), ("C1", "wrk"), ("C1", "sar"), ("S1", "sar")} <= ran
     for command in run.commands:
         assert not {"ssh", str(tmp_path)} & set(command.argv)
+    assert r'wrk.body = "\034${KEY}\034"' in (path / "C1.wrk.lua").read_text("utf-8")
+    assert "?a=${KEY}" in (path / "C1.wrk.txt").read_text("utf-8") and "C1.wrk.txt" in run.warnings[-1]
+    assert not [file for file in path.iterdir() if b"s3cret-of-tests" in file.read_bytes()]
     (row,) = read_runs(folder).tables["runs"].to_dict("records")
     assert row["requests"] > 0

@@ -55,12 +55,19 @@ def _left_s(deadline: float) -> float:
     return left_s
 
 
-def send(url: str, address: str, patience_s: float, method: str = "GET", body: str = "") -> tuple[int, str, int]:
+def send(
+    url: str,
+    address: str,
+    patience_s: float,
+    method: str = "GET",
+    body: str = "",
+    headers: dict[str, str] | None = None,
+) -> tuple[int, str, int]:
     """Send one request; return the status of the response, its target where it is a redirect, and its bytes of body.
 
     The connection goes to the address, if one is given; the host of the URL is the Host header and, for https, the
-    server name.  `patience_s` limits the whole exchange.  Raises OSError, with one printable line, when there is no
-    response, or one that is not HTTP.
+    server name, unless `headers` has another Host.  `patience_s` limits the whole exchange.  Raises OSError, with one
+    printable line, when there is no response, or one that is not HTTP.
     """
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -74,9 +81,10 @@ def send(url: str, address: str, patience_s: float, method: str = "GET", body: s
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             connection.sock.settimeout(_left_s(deadline))
             connection.sock = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
+        own = {name.title(): value for name, value in (headers or {}).items()}
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.sock.settimeout(_left_s(deadline))
-        connection.request(method, path, body.encode() or None, {"Host": parts.netloc})
+        connection.request(method, path, body.encode() or None, {"Host": parts.netloc, **own})
         received = cast(socket.socket, _Bounded(connection.sock, deadline))
         response = http.client.HTTPResponse(received, method=method)
         response.begin()

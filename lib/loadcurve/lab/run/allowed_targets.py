@@ -5,10 +5,13 @@ import queue
 import socket
 import threading
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError, printable
+from loadcurve.files.secrets import conceal, named_in, reveal
 from loadcurve.lab.hosts import capabilities, one_request
 from loadcurve.lab.run.deployment import Deployment
 from loadcurve.lab.run.obstacles import deployments
@@ -28,14 +31,16 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> di
     The result has the host and port of each URL that names its host → its address.  Whoever loads the target connects
     to this address: a second lookup could find one that was not checked.  With `ask`, one request to each server that
     already runs finds its status, its redirect, and which address responds.  Raises LabError for the first target that
-    may not be loaded.
+    may not be loaded, and for a variable of its requests that is not set.
     """
     loaded: dict[str, None] = {}
-    running: dict[str, tuple[int, str, str]] = {}
+    running: dict[str, tuple[int, str, str, dict[str, str]]] = {}
     for settings, deployment in deployments(study, capabilities.ASSUMED):
+        for loader in deployment.loaders[:1]:
+            _ = loader.revealed  # raises
         if settings.topology.recipe == "loopback":
             loaded |= dict.fromkeys(targets(deployment))
-            asked = settings.server.status, settings.load.method, settings.load.text
+            asked = settings.server.status, settings.load.method, settings.load.text, settings.load.headers
             running |= dict.fromkeys(targets(deployment), asked) if settings.server.url is not None else {}
     checked, left_s = {}, {}
     for url in loaded:
@@ -103,6 +108,7 @@ def check_response(
     expected: int = 0,
     method: str = "GET",
     body: str = "",
+    headers: Mapping[str, str] = MappingProxyType({}),
     *,
     public: bool = False,
     patience_s: float = _PATIENCE_S,
@@ -117,15 +123,17 @@ def check_response(
     """
     problem: Exception | None = None
     until = time.monotonic() + patience_s
+    request = reveal(body), {name: reveal(value) for name, value in headers.items()}
     for number, address in enumerate(addresses):
         try:
             share_s = max(until - time.monotonic(), 0.001) / (len(addresses) - number)
-            status, location, length = one_request.send(url, address, share_s, method, body)
+            status, location, length = one_request.send(reveal(url), address, share_s, method, *request)
             break
         except OSError as error:
             problem = problem or error
     else:
         raise LabError(f"target must answer, got {problem} from {url}")
+    location = conceal(location, named_in(url, body, *headers.values()))
     try:
         target = urljoin(url, location)
         if urlsplit(target).hostname != urlsplit(url).hostname:

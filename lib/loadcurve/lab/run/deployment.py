@@ -27,7 +27,7 @@ from loadcurve.lab.tools.balancers.functions import FunctionTest, function_test
 from loadcurve.lab.tools.faults import FAULTS
 from loadcurve.lab.tools.faults.fault import Fault, FaultTarget
 from loadcurve.lab.tools.generators import command_of
-from loadcurve.lab.tools.generators.generator import GeneratorCommand, port_of, split
+from loadcurve.lab.tools.generators.generator import GeneratorCommand, Load, port_of, split
 from loadcurve.lab.tools.monitors.kinds import STUB_STATUS
 from loadcurve.lab.tools.monitors.monitor import Monitor, MonitoredHost, watchers
 from loadcurve.lab.tools.servers import SERVERS
@@ -148,7 +148,15 @@ class Loader:
     host: str
     stem: str  # What its files begin with
     generator: GeneratorCommand
+    load: Load  # Of one process
     url: str  # Where it sends its requests
+
+    @property
+    def revealed(self) -> GeneratorCommand:
+        """The command with the values of the variables that the study names: it is started, and never recorded."""
+        made = command_of(self.load.revealed, self.stem)
+        user = self.generator.user
+        return replace(self.generator, argv=user.argv(made.argv) if user else made.argv, files=made.files)
 
 
 def connections_of(section: LoadSection, clients: tuple[HostSlot, ...]) -> dict[str, int]:
@@ -185,10 +193,11 @@ def loaders(
         # Several processes of a client are numbered.
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"
-        command = command_of(replace(part, url=url, address=addresses.get(urlsplit(root).netloc, "")), stem)
+        load = replace(part, url=url, address=addresses.get(urlsplit(root).netloc, ""))
+        command = command_of(load, stem)
         if (user := site.user) is not None and user.can_run(command.argv[0]):
             command = replace(command, argv=user.argv(command.argv), user=user)
-        found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, url))
+        found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, load, url))
     return tuple(found)
 
 

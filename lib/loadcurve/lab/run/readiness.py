@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
+from loadcurve.files.secrets import reveal
 from loadcurve.lab.hosts import one_request
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import Started
@@ -103,6 +104,7 @@ def probe(executor: Executor, url: str, patience_s: float, address: str = "") ->
 
     `address` is where the connection goes when the host of the URL is a name.
     """
+    url = reveal(url)
     if executor.is_here and not executor.host.prefix:
         with interruptible():
             return one_request.probe(url, address, patience_s)

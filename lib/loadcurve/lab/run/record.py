@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import LabError
+from loadcurve.files.secrets import conceal, conceal_file
 from loadcurve.lab.run.deployment import Deployment, processors, with_role
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
@@ -85,6 +86,7 @@ class Record:
     events: list[dict[str, str]] = field(default_factory=list)
     hosts: dict[str, Any] = field(default_factory=dict)
     background: dict[str, dict[str, Any]] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()  # Names of variables whose values must not be recorded
     begun: int = 0
     full: bool = False
 
@@ -154,6 +156,7 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
     for path in sorted(folder.iterdir()):
         if path.is_dir():  # left by a service that was killed
             shutil.rmtree(path)
+    warnings += _concealed(folder, record.secrets)
     files = {p.name: fingerprint(p) for p in sorted(folder.iterdir()) if not p.name.startswith("run.json")}
     machine = {**run.machine, "hosts": record.hosts} if record.hosts else run.machine
     run = replace(
@@ -164,8 +167,27 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
         reason, warned = judge(run, folder)
         status = "failed" if reason else run.status
         run = replace(run, status=status, reason=reason, warnings=(*run.warnings, *warned))
+    run = replace(
+        run,
+        reason=conceal(run.reason, record.secrets),
+        warnings=tuple(conceal(warning, record.secrets) for warning in run.warnings),
+        events=tuple({**event, "what": conceal(event["what"], record.secrets)} for event in run.events),
+    )
     write_run(run, folder)
     return run
+
+
+def _concealed(folder: Path, secrets: tuple[str, ...]) -> list[str]:
+    """Replace the values of variables in the files of a run by their names; return a warning with the files changed."""
+    changed, left = [], []
+    for path in sorted(folder.iterdir()) if secrets else ():
+        try:
+            changed += [path.name] if not path.is_symlink() and conceal_file(path, secrets) else []
+        except OSError as error:
+            left.append(f"{path.name} may hold a secret, which could not be replaced ({error.strerror}): remove it")
+    names = " or ".join(f"${{{name}}}" for name in secrets)
+    found = f"not verbatim, because a tool printed the value of {names}, written as its name: {', '.join(changed)}"
+    return [found] * bool(changed) + left
 
 
 def _uneven_start(folder: Path, seconds: float) -> list[str]:

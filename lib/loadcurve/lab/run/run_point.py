@@ -133,7 +133,8 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, con
     except LabError:
         shutil.rmtree(folder, ignore_errors=True)  # nothing was started
         raise
-    record, clocks = Record(), both_clocks()
+    secrets = dict.fromkeys(name for loader in deployment.loaders for name in loader.load.secrets)
+    record, clocks = Record(secrets=tuple(secrets)), both_clocks()
     status, reason = "interrupted", ""
     try:
         with translate_disk_full():

@@ -240,7 +240,12 @@ class RunSession:
 
     def _prepare(self, loader: Loader, *, together: bool) -> str:
         """Write a generator's files on its host; return its version."""
-        executor, made = self.environment.work[loader.host], loader.generator
+        executor, named, made = self.environment.work[loader.host], loader.generator, loader.revealed
+        secret = [name for name, text in made.files.items() if text != named.files[name]]
+        for name in secret if executor.is_here else ():  # the folder of a remote host is private
+            (self.folder / name).touch(0o600)
+        if secret:
+            self.stack.callback(executor.put, {name: named.files[name] for name in secret})
         executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
         if made.user is not None:
             made.user.lend(self.folder, made.files, made.outputs.values())
@@ -248,15 +253,18 @@ class RunSession:
 
     def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Executor, Started]:
         executor, made = self.environment.work[loader.host], loader.generator
+        wrap, instant_ns = self.deployment.wrap(loader.host, role), instant_ns and executor.instant_ns(instant_ns)
+        both = [made, loader.revealed]
         if instant_ns:
-            made = start_at(made, executor.instant_ns(instant_ns), loader.stem, _PYTHON)
-        wrap = self.deployment.wrap(loader.host, role)
-        argv = executor.argv((*pinned(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
+            both = [start_at(each, instant_ns, loader.stem, _PYTHON) for each in both]
+        before = (*pinned(self._cpus(loader.host, "C1")), *wrap)
+        argv, revealed = (executor.argv((*before, *each.argv), made.limit_s) for each in both)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
             version=version, host=loader.host, env=made.user.env if made.user else {},
         )  # fmt: skip
-        started, number = executor.start(command), self.record.number()
+        started, number = executor.start(replace(command, argv=revealed)), self.record.number()
+        started.command = replace(started.command, argv=argv)
         # For an interrupt before the wait in `send_load`.
         self.stack.callback(self._stop_unless_recorded, number, executor, started)
         return number, executor, started

@@ -151,7 +151,7 @@ class LoadSection(Section):
     """Whether a connection serves more than one request."""
 
     headers: dict[str, str] = field(default_factory=dict)
-    """Headers added to each request, name and value."""
+    """Headers added to each request, name and value; ``${NAME}`` is the variable NAME of the environment."""
 
     method: Annotated[str, Field(json_schema_extra={"enum": _METHODS})] = "GET"
     """Method of each request: ``GET``, or what the tool takes of the others."""
@@ -160,7 +160,7 @@ class LoadSection(Section):
     """Length of each request's body, for ``POST`` and ``PUT``; 0 for none."""
 
     body: str = ""
-    """Text of each request's body, instead of `body_bytes`."""
+    """Text of each request's body, instead of `body_bytes`; may name variables as `headers` do."""
 
     mix: Mix = field(default_factory=dict)
     """Paths with their weights, such as ``{/: 3, /search?q=a: 1}``: several paths instead of one (wrk, wrk2, k6). Each
@@ -180,7 +180,8 @@ class LoadSection(Section):
     """Whether the tool writes a line for each request, where it can (ab, h2load); this costs the generator time."""
 
     path: Annotated[str, Check(check_path), Field(json_schema_extra={"pattern": "^/"})] = "/"
-    """Path of each request, beginning with ``/``; a path in `server.url` comes before it."""
+    """Path of each request, beginning with ``/``; a path in `server.url` comes before it.  Both may name variables as
+    `headers` do."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         known = {error.name for error in self._broken_types()}

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.files.secrets import REFERENCE, named_in, reveal
 from loadcurve.lab.hosts.host import check_name
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.hosts.unprivileged import User
@@ -26,7 +27,7 @@ Number = Annotated[int, Range(0, 10**12)]
 BodyBytes = Annotated[int, Range(0, 10**9)]
 Mix = Annotated[dict[str, int], Check(lambda name, mix: _check_mix(name, mix))]
 # Characters of a URL (RFC 3986) except the fragment, quotes, and what a shell or wrk's own Lua could interpret.
-_URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[A-Za-z0-9._~:/?@!$&()*+,;=%-]*)?")
+_URL = re.compile(rf"https?://[A-Za-z0-9.\[\]:_-]+(/([A-Za-z0-9._~:/?@!$&()*+,;=%-]|{REFERENCE})*)?")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 # The tools write these headers themselves; a second one would contradict them.
@@ -84,6 +85,22 @@ class Load(Section):
             order.append(max(now, key=lambda path: now[path]))
             now[order[-1]] -= total
         return order
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Names of the variables whose values its requests contain."""
+        return named_in(self.url, *self.headers.values(), self.body, *self.mix)
+
+    @property
+    def revealed(self) -> "Load":
+        """The same load with the values of its variables: for its requests alone, and never recorded."""
+        headers = {name: reveal(value) for name, value in self.headers.items()}
+        mix = {reveal(path): weight for path, weight in self.mix.items()}
+        try:
+            return replace(self, url=reveal(self.url), headers=headers, body=reveal(self.body), mix=mix)
+        except ValueRuleError as error:  # its text contains the value
+            names = " and ".join(f"${{{name}}}" for name in self.secrets)
+            raise LabError(f"load.{error.name} must be {error.rule}, got another with the value of {names}") from None
 
     @property
     def endpoint(self) -> str:
