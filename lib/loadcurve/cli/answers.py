@@ -18,6 +18,7 @@ from loadcurve.cli.options import (
     number,
     prints_blocks,
     terminal_width,
+    warn_of_secrets,
 )
 from loadcurve.errors import printable
 from loadcurve.files.atomic import is_stream
@@ -67,6 +68,7 @@ def analyse(
     report.write_report(report.shortened(found, shorten), target, provenance)
     for line in found.not_read:
         echo(line, err=True)
+    warn_of_secrets(*map(Path, paths), target)
     echo(f"{printable(str(target))}: {found.verdict}", err=is_stream(target))
 
 

@@ -15,6 +15,7 @@ from loadcurve.cli.options import (
     given_factors,
     prints_blocks,
     terminal_width,
+    warn_of_secrets,
 )
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files import paths
@@ -95,6 +96,7 @@ def audit(
         echo(text, nl=False)
     else:
         write_text(output, text)
+        warn_of_secrets(*map(Path, paths), output)
         for path, findings in found:
             echo(f"{printable(str(output))}: {path}: {findings.verdict}", err=is_stream(output))
     failing = {"error": ["error"], "warning": ["error", "warning"], "never": []}[fail_on]
@@ -213,5 +215,6 @@ def print_acceptance(folder: Path, output: Path | None = None) -> bool:
     else:
         name = shortener([name])(name)
         write_text(output, acceptance_report(judged, name, _FORM_OF[output.suffix.lower()]))
+        warn_of_secrets(folder, output)
         echo(f"{output}: {verdict_line(judged)}", err=is_stream(output))
     return not (judged["verdict"] == "fail").any()

@@ -12,7 +12,7 @@ import typer
 
 from loadcurve.cli.answers import print_analysis
 from loadcurve.cli.auditing import print_acceptance
-from loadcurve.cli.options import number
+from loadcurve.cli.options import number, warn_of_secrets
 from loadcurve.cli.studies import pack
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
@@ -73,6 +73,7 @@ def launch(
 
     folder = paths.study_folder(study)
     found = read_checked(folder)
+    warn_of_secrets(folder / "study.yml")
     changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**found.load, "duration_s": seconds}

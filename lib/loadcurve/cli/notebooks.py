@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from loadcurve.cli.options import Jobs, note
+from loadcurve.cli.options import Jobs, note, warn_of_secrets
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import check_target, write_text
@@ -86,6 +86,7 @@ def run(
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
     with _interrupts("nothing is written"):
         written = batch.run_alone(notebook, output or default, given, publish=publish, report=note)
+    warn_of_secrets(written, written.with_suffix(".figures"))
     echo(paths.shown(written))
 
 
@@ -122,9 +123,10 @@ def batch(
     batch.quiet()
     with _interrupts("the outputs so far are kept; the same command runs the others"):
         found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=note)
+    if (local := local_path(output)) is not None:
+        warn_of_secrets(local)
     failed = sum(one.state == "failed" for one in found)
     counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
-    local = local_path(output)
     index = paths.shown(local / "index.html") if local is not None else f"{output.rstrip('/')}/index.html"
     echo(f"{index}: {counts}")
     if failed:

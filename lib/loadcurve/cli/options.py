@@ -76,6 +76,15 @@ def note(line: str) -> None:
     echo(line, err=True)
 
 
+def warn_of_secrets(*places: Path) -> None:
+    """Print a line on standard error for each kind of secret in files and folders that others may get."""
+    from loadcurve.files.secrets import warnings_of
+    from loadcurve.study.archive import opened
+
+    for line in warnings_of(map(opened, places)):
+        note(f"warning: {line}")
+
+
 def terminal_width() -> int:
     """Return the width of a report: that of the terminal, at most 120 columns."""
     return min(shutil.get_terminal_size((100, 24)).columns, 120)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loadcurve.cli.answers import print_analysis
-from loadcurve.cli.options import number
+from loadcurve.cli.options import number, warn_of_secrets
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import new_folder, temporary_folder, write_text
@@ -139,6 +139,7 @@ def pack(
 
     for study in studies:
         folder = paths.study_folder(study)
+        warn_of_secrets(folder)
         with lock_folder(folder):
             finished = [path.name for path in run_folders(folder) if read_run(path).status == "finished"]
             runs = finished if every else finished[1:]
