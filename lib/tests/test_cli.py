@@ -169,6 +169,16 @@ def test_a_refused_connection_is_reported_as_one(root, tmp_path, called, monkeyp
     assert "Connection refused" in err and address in err
 
 
+@pytest.mark.parametrize(("scheme", "says"), [("tcp", "no response"), ("tls", "Dask has no certificate: set ")])
+def test_a_silent_scheduler_is_one_line(root, tmp_path, called, monkeypatch, scheme, says):
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
+        code, _, err = called("ingest", REPORT, "--scheduler", address, "--format", "parquet", "-o", tmp_path)
+    assert (code, err.count("\n")) == (1, 1) and f"{address}' ({says}" in err, err
+
+
 @pytest.mark.parametrize(
     "host", ["0", "127.1", "0x7f.1", "1e3", "on", "null", "[::2]", "a.example:80", "user@b.example"]
 )

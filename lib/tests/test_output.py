@@ -3,12 +3,14 @@
 import ast
 import json
 import os
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from loadcurve import cli
-from loadcurve.runtime.output import echo, visible
+from loadcurve.runtime.output import echo, echo_messages, visible
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +59,12 @@ STEPS = {
 }
 
 
+FURTHER = [
+    (NAME,), (f"--{NAME}",), ("audit", f"--{NAME}", "{raw}"), ("unpack", "{study}", "-o", NAME),
+    *(("audit", "{raw}", "--format", form) for form in ("json", "junit", "github", "html")),
+]  # fmt: skip
+
+
 @pytest.fixture
 def folders(checkout, monkeypatch):
     monkeypatch.chdir(checkout)
@@ -74,14 +82,23 @@ def test_each_command_is_tried():
     assert STEPS.keys() == cli.COMMANDS.keys()
 
 
-@pytest.mark.parametrize("command", STEPS)
-def test_a_command_prints_only_what_a_terminal_shows(command, folders, called):
-    given = [word.format(**folders) if "{" in word else word for word in STEPS[command]]
+@pytest.mark.parametrize("step", [*STEPS.values(), *FURTHER])
+def test_a_command_prints_only_what_a_terminal_shows(step, folders, called):
+    given = [word.format(**folders) if "{" in word else word for word in step]
     code, out, err = called(*given)
     for text in (out, err):
         assert visible(text) == text
         assert not set(text) & set(HOSTILE[0] + "\x07\x9b\u202e\u2066\u200f\u200b\r\udcff")
     assert "Traceback" not in err and (code in (0, 1, 2)), err
+
+
+def test_what_python_prints_is_text_too(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", None)
+    with warnings.catch_warnings():
+        echo_messages()
+        sys.excepthook(ValueError, ValueError(HOSTILE), None)
+    err = capsys.readouterr().err
+    assert "title" in err and visible(err) == err
 
 
 def test_json_that_is_printed_stays_json(capsys):
@@ -102,7 +119,7 @@ def test_nothing_is_printed_past_the_one_function():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if called in ("print", "typer.echo", "typer.secho", "click.echo", "tqdm.write") or called.endswith(
-                ("stdout.write", "stdout.writelines", "stderr.write")
+                ("stdout.write", "stdout.writelines", "stderr.write", ".StreamHandler")
             ):
-                found.append(f"{name}:{node.lineno}: {called}")
+                found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
     assert not found, f"use loadcurve.runtime.output.echo: {found}"

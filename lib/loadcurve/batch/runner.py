@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import io
 import json
+import logging
 import os
 import shutil
 import sys
@@ -180,7 +181,8 @@ def dependencies(output: Path, read: Iterable[str]) -> str:
 
 
 def quiet() -> None:
-    """Keep the unused debugger of each kernel from printing a warning."""
+    """Keep the unused debugger of each kernel, and papermill where a kernel ends, from printing what we report."""
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)

@@ -5,17 +5,19 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from loadcurve.cli import answers, auditing, ingestion, launching, notebooks, studies
 from loadcurve.cli.options import with_code_2
 from loadcurve.errors import LoadcurveError, in_one_line, missing_extra
 from loadcurve.files.atomic import remove_left
 from loadcurve.packages import __version__
-from loadcurve.runtime.output import echo
+from loadcurve.runtime.output import echo, echo_messages, visible
 
+_UsageError: Any = typer.BadParameter.__base__  # Typer exports no name for it
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
 
@@ -68,12 +70,21 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be valid text
+    echo_messages()
     remove_left()
     try:
         try:
-            app()
+            sys.exit(get_command(app)(standalone_mode=False) or 0)
         finally:
             sys.stdout.flush()
+    except _UsageError as error:
+        from typer.rich_utils import rich_format_error
+
+        error.message = visible(error.message)  # which names arguments
+        rich_format_error(error)
+        raise SystemExit(error.exit_code) from None
+    except typer.Abort:
+        _end("aborted")
     except LoadcurveError as error:
         _end(str(error))
     except BrokenPipeError:

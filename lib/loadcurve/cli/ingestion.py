@@ -75,7 +75,6 @@ def ingest(
     """
     from loadcurve.ingest.files import Hints
     from loadcurve.reading import export
-    from loadcurve.runtime.many_files import hidden
 
     _check_options(form, output, table, log_format)
     if scheduler:
@@ -87,9 +86,8 @@ def ingest(
     inputs = _Inputs(paths, hints, jobs, given_factors(factor, factors, repeats), table, matched=not is_json)
     if is_json:
         for reading in inputs.readings():
-            with hidden():
-                for line in export.json_lines(reading):
-                    echo(line, nl=False)
+            for line in export.json_lines(reading):
+                echo(line, nl=False)
     elif output == "-":
         export.write_csv(inputs.readings(), sys.stdout.buffer)
     elif output is not None:
@@ -141,18 +139,15 @@ class _Inputs:
 
 def _print_notes(reading: "Reading", path: str) -> None:
     """Print warnings, refusal and origins of facts of a reading of a path on standard error."""
-    from loadcurve.runtime.many_files import hidden
-
     source = "" if reading.labelled else f"{reading.source}: "
     lines = [f"{source}warning: {warning}" for warning in reading.parsed.warnings]
     if reading.refused:
         lines.append(reading.refused)
     if lines or reading.parsed.origins:
-        with hidden():
-            for line in lines:
-                note(printable(line))
-            for origin in reading.parsed.origins:
-                note(f"{printable(path)}: fact that no report prints: {origin}")
+        for line in lines:
+            note(printable(line))
+        for origin in reading.parsed.origins:
+            note(f"{printable(path)}: fact that no report prints: {origin}")
 
 
 def _write_folder(inputs: _Inputs, output: str, form: OutputFormat, scheduler: str) -> None:
@@ -217,15 +212,13 @@ def tidy(
     """
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading.folder import each_study
-    from loadcurve.runtime.many_files import hidden
 
     refused = 0
     for lines, notes, is_refused in each_study(_tidied, studies or recorded_studies(), _lost):
-        with hidden():
-            for line in notes:
-                echo(line, err=True)
-            for line in lines:
-                echo(line)
+        for line in notes:
+            echo(line, err=True)
+        for line in lines:
+            echo(line)
         refused += is_refused
     if refused:
         raise typer.Exit(1)

@@ -28,7 +28,7 @@ from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.models import wire
 from loadcurve.runtime.jupyter import in_kernel
-from loadcurve.runtime.output import echo_above_progress
+from loadcurve.runtime.output import echo
 from loadcurve.runtime.signals import signal_of
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import BUSY_RATIO, Run, Study
@@ -73,7 +73,7 @@ _ERRORS = {
 }
 
 
-def feedback(log: Callable[[str], None] = echo_above_progress) -> Feedback:
+def feedback(log: Callable[[str], None] = echo) -> Feedback:
     """Return how a study with a search or a stop rule measures its runs; `log` as in `launch`.
 
     Examples
@@ -185,8 +185,8 @@ def launch(
     quiet: bool = False,
     again: bool = False,
     trusted: bool = True,
-    log: Callable[[str], None] = echo_above_progress,
-    report: Callable[[str], None] = echo_above_progress,
+    log: Callable[[str], None] = echo,
+    report: Callable[[str], None] = echo,
     results: Callable[[Path], None] = lambda folder: None,
 ) -> list[Path]:
     """Remove what killed launches left, run a study, report each run when it ends, and all runs at the end.

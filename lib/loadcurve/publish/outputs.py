@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 
 from loadcurve import tables
 from loadcurve.blocks import Paragraph, to_display, to_text
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, printable
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.ingest import reads
@@ -246,7 +246,8 @@ def _show_caption(label: str, caption: str, template: str) -> None:
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
     write_text(target.with_suffix(".csv"), csv_text(data))
     units = {row.column: row.unit for row in tables.columns(data).itertuples() if row.unit}
-    facts = {**words, "units": units, "notebook": _notebook, "studies": sorted(reads.studies_read), "commit": commit()}
+    studies = sorted(map(printable, reads.studies_read))
+    facts = {**words, "units": units, "notebook": _notebook, "studies": studies, "commit": commit()}
     write_text(target.with_suffix(".json"), json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -11,8 +11,10 @@ import logging
 import pickle
 import signal
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +38,9 @@ Its workers import the main module again, so a script that uses it begins its wo
 """
 
 _NO_DASHBOARD = "127.0.0.1:0"  # with None, Dask opens port 8787 and others to all hosts
+_NO_CERTIFICATE = (
+    "Dask has no certificate: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY to PEM files"
+)
 _CONNECT_S = 30.0  # Dask's own time limit for a connection
 _AHEAD = 1000  # tasks that the scheduler knows of; each costs it about 1 ms
 
@@ -87,13 +92,24 @@ def connected(scheduler: str, workers: int = 0) -> "Iterator[Client]":
                     preload=[__name__],
                 )
             )
+        made: Future[Client] = Future()
+
+        def connect() -> None:
+            try:
+                made.set_result(distributed.Client(scheduler, timeout=_CONNECT_S))
+            except Exception as error:
+                made.set_exception(error)
+
+        # In a thread, because Dask waits without limit where something listens that sends nothing.
+        threading.Thread(target=connect, daemon=True).start()
         try:
-            client = distributed.Client(scheduler, timeout=_CONNECT_S)
-        except (OSError, ValueError) as error:
-            reason = _refusal(scheduler) or str(error).splitlines()[0]
+            client = made.result(2 * _CONNECT_S)
+        except Exception as error:
+            no_certificate = isinstance(error, TypeError) and scheduler.startswith("tls:")
+            reason = _NO_CERTIFICATE if no_certificate else _refusal(scheduler) or str(error).partition("\n")[0]
             raise LoadcurveError(
                 f"scheduler must be local, or the address of a Dask scheduler such as tcp://10.0.0.1:8786, "
-                f"got {scheduler!r} ({reason}); start one with `dask scheduler`"
+                f"got {scheduler!r} ({reason or 'no response'}); start one with `dask scheduler`"
             ) from None
         yield stack.enter_context(client)
 

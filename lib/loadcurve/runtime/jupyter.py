@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.runtime.output import visible
 
 NOTEBOOK_VARIABLE = "LOADCURVE_NOTEBOOK"
 """Environment variable that holds the path of the notebook which a batch run executes."""
@@ -64,6 +65,6 @@ def _show_line(
 ) -> list[str]:
     # %tb and %debug read these.
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, trace
-    lines = [f"{error} (%tb shows the traceback)"]
+    lines = [f"{visible(str(error))} (%tb shows the traceback)"]
     shell._showtraceback(kind, error, lines)
     return lines

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -69,18 +68,6 @@ class Progress:
         self._ended.set()
         if self._artist:
             self._artist.join()
-
-
-@contextlib.contextmanager
-def hidden() -> Iterator[None]:
-    """Hide the line within the context, in which the caller writes to the terminal."""
-    if "tqdm" not in sys.modules:
-        yield
-        return
-    from tqdm import tqdm
-
-    with tqdm.external_write_mode(file=sys.stdout):
-        yield
 
 
 Item = TypeVar("Item")

@@ -3,9 +3,13 @@
 Names of files, labels and URLs in reports, questions of studies and words of servers come from strangers.
 """
 
+import contextlib
 import json
+import logging
 import sys
+import traceback
 import unicodedata
+from collections.abc import Iterator
 
 _OWN = frozenset("\n\t")  # of the library's own texts
 
@@ -30,14 +34,31 @@ def _is_harmless(character: str) -> bool:
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text and, with `nl`, the end of its line; the only way in which the library prints."""
+    """Print a text and, with `nl`, the end of its line, above a line of progress; the only way to print."""
     stream = sys.stderr if err else sys.stdout
-    stream.write(visible(str(text)) + "\n" * nl)
-    stream.flush()
+    with _above_progress():
+        stream.write(visible(str(text)) + "\n" * nl)
+        stream.flush()
 
 
-def echo_above_progress(line: str) -> None:
-    """Print a line above the progress bars of this process."""
+@contextlib.contextmanager
+def _above_progress() -> Iterator[None]:
+    if "tqdm" not in sys.modules:
+        yield
+        return
     from tqdm import tqdm
 
-    tqdm.write(visible(line))
+    with tqdm.external_write_mode(file=sys.stdout):
+        yield
+
+
+class _Handler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        echo(self.format(record), err=True)
+
+
+def echo_messages() -> None:
+    """Print tracebacks, warnings and log records by `echo` too, which Python would print as they are."""
+    sys.excepthook = lambda *error: echo("".join(traceback.format_exception(*error)), err=True, nl=False)
+    logging.captureWarnings(True)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", handlers=[_Handler()])

@@ -24,6 +24,8 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from loadcurve.runtime.output import echo_messages
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -192,6 +194,7 @@ def serve() -> None:
     """Work as a worker: read a function and items from standard input, and write results to standard output."""
     global _serving
     _serving = True
+    echo_messages()
     items, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not reach the results
     function = pickle.load(items)

@@ -8,12 +8,12 @@ from mkdocs.exceptions import MkDocsException
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
-from loadcurve.runtime.output import echo
+from loadcurve.runtime.output import echo, echo_messages
 
 
 def main(arguments: list[str]) -> int:
     """Build or serve the handbook of the checkout; return the exit code."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    echo_messages()
     # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
     publishes = arguments[:1] == ["publish"] and len(arguments) in (2, 3)

@@ -73,7 +73,7 @@ class LaunchProgress:
 
     def begin(self, run_id: str) -> None:
         """Show which run has begun."""
-        self._bar.set_postfix_str(run_id)
+        self._bar.set_postfix_str(visible(run_id))
 
     def repeat(self, run: Run, folder: Path) -> None:
         """Report a run that is measured again, as other processes disturbed it."""
