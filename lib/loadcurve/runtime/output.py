@@ -61,4 +61,4 @@ def echo_messages() -> None:
     """Print tracebacks, warnings and log records by `echo` too, which Python would print as they are."""
     sys.excepthook = lambda *error: echo("".join(traceback.format_exception(*error)), err=True, nl=False)
     logging.captureWarnings(True)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", handlers=[_Handler()])
+    logging.basicConfig(format="%(levelname)s: %(message)s", handlers=[_Handler(logging.WARNING)])
