@@ -57,8 +57,10 @@ class _Handler(logging.Handler):
         echo(self.format(record), err=True)
 
 
-def echo_messages() -> None:
-    """Print tracebacks, warnings and log records by `echo` too, which Python would print as they are."""
+def echo_messages(logger: str = "py.warnings") -> None:
+    """Print tracebacks, and the warnings of a logger, by `echo` too; Python would print them as they are."""
     sys.excepthook = lambda *error: echo("".join(traceback.format_exception(*error)), err=True, nl=False)
     logging.captureWarnings(True)
-    logging.basicConfig(format="%(levelname)s: %(message)s", handlers=[_Handler(logging.WARNING)])
+    handler = _Handler(logging.WARNING)
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    logging.getLogger(logger).addHandler(handler)

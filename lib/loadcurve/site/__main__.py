@@ -13,7 +13,7 @@ from loadcurve.runtime.output import echo, echo_messages
 
 def main(arguments: list[str]) -> int:
     """Build or serve the handbook of the checkout; return the exit code."""
-    echo_messages()
+    echo_messages("root")
     # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
     logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
     publishes = arguments[:1] == ["publish"] and len(arguments) in (2, 3)
