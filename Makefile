@@ -36,7 +36,6 @@ named = $(shell LC_ALL=C find $(1) -regextype posix-extended -xtype f -regex '[A
 state = LC_ALL=C find $(1) -printf '%p %s %T@\0' 2>/dev/null | LC_ALL=C sort -z | sha256sum | cut -c1-64
 
 LIBRARY   := $(call named,lib/loadcurve,-name '*.py' -not -path '*/site/*')
-SIMULATED := $(call named,lib/validation,-name '*.py')
 SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
 HANDBOOK  := $(call named,handbook lib/tests/data/folders)
 DESIGNS   := $(call named,lib/loadcurve/designs,-name study.yml)
@@ -202,13 +201,11 @@ $(TABLES): $(LIBRARY) .venv/ready
 	@mkdir -p build && echo $(STUDIES) > $@
 
 # --- tidy → figures ------------------------------------------------------------------------------------------------
-# What each notebook read is listed in its .d file, so it is executed again when one of those files changes, and only then.
+# What each notebook read and imported is listed in its .d file: it is executed again when one of those files changes,
+# and only then.
 
-build/notebooks/%.ipynb: notebooks/%.ipynb $(LIBRARY) .venv/ready | $(TABLES)
+build/notebooks/%.ipynb: notebooks/%.ipynb .venv/ready | $(TABLES)
 	$(BIN)/loadcurve run $<
-
-# A notebook that reports simulations is executed again when they change.
-$(patsubst %,build/%,$(shell grep -ls '"from validation' $(NOTEBOOKS:%=notebooks/%.ipynb) /dev/null)): $(SIMULATED)
 
 # The short study on this machine is measured again when tools appear, and alone: nothing else may take its processors.
 $(LAUNCHER): build/lab-tools.stamp

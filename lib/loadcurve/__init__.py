@@ -6,7 +6,7 @@ One arrow: raw → tidy → audit → model → figure → page.  No arrow goes 
 |---------|---------------------------------------------------------------------------|---|
 | Study   | a question, and the factor levels, repeats and topology that answer it    | ``study``, ``study.yml`` |
 | Run     | one point of a study, once: tools started together, their verbatim output | ``study``, ``run.json`` |
-| Table   | a plain DataFrame with a declared schema, SI units                        | ``schemas``, ``tables`` |
+| Table   | a plain DataFrame with a declared schema, SI units                        | ``tables``            |
 | Finding | what the audit reports about a run: rule, severity, evidence, advice      | ``audit`` |
 | Fit     | a law's parameters with intervals and warnings                            | ``models`` |
 | Figure  | what one ``plot_*`` draws, with its data and provenance                   | ``plots``, ``publish`` |
@@ -29,6 +29,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import missing_extra
+from loadcurve.files.reads import record_modules
 from loadcurve.packages import __version__ as __version__
 from loadcurve.runtime.jupyter import show_errors_in_one_line
 
@@ -100,4 +101,5 @@ def __dir__() -> list[str]:
     return __all__
 
 
+record_modules()
 show_errors_in_one_line()

@@ -76,7 +76,7 @@ def test_an_int_may_stand_for_a_float_and_ends_belong_to_a_range(notebook, given
 def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout):
     read = checkout / "data" / "studies" / "s" / "study.yml"
     code = (
-        "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import reads\n"
+        "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.files import reads\n"
         "publish.begin('99_test')\npublish.values(n=repeats)\n"
         f"reads.record_reads([Path({str(read)!r})])"
     )

@@ -114,7 +114,7 @@ def test_a_person_who_installs_nothing_gets_the_site_of_recorded_data(tree, tmp_
     asks = {k: v for k, v in environment(tree).items() if k not in ("SYSTEM", "CI")}
     asks["PATH"] = f"{tmp_path}:{asks['PATH']}"
     first, second = (run(["make"], answer, cwd=tree, env=asks) for answer in ("n\n", ""))
-    assert first.returncode == 0 and executed(first) == {"1_runs", "2_sockets"}, first
+    assert first.returncode == 0 and not executed(first), "no notebook uses the laboratory"
     assert "Missing packages: no-such-package" in first.stdout and "make SYSTEM=yes" in first.stdout
     assert (second.returncode, "[y/N]" in second.stdout) == (0, False), "the answer holds while the same is missing"
     assert not (tmp_path / "apt-get.calls").exists()

@@ -15,7 +15,7 @@ from one_test import in_one_test
 
 from loadcurve import read, read_published, read_published_entries
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.reads import studies_read
+from loadcurve.files.reads import studies_read
 from loadcurve.reading import read_published_raw
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from loadcurve.acceptance import decisions
 from loadcurve.acceptance.decisions import FUNCTIONS, AcceptanceCheck, LoadRuns, Outcome
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.paths import study_folder
-from loadcurve.ingest.reads import record_reads, studies_read
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.reading.tables import read_table
 from loadcurve.study import Run, Study
 from loadcurve.study.records import read_run, read_study, run_folders

@@ -26,9 +26,9 @@ from loadcurve.audit.run_tables import Tables
 from loadcurve.errors import ValueRuleError, refuse
 from loadcurve.files import paths
 from loadcurve.files.document import built
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading import read
 from loadcurve.study.section import Section
 from loadcurve.tables import axis_label, heading

@@ -10,7 +10,7 @@ from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.document import Document, Place, read_toml
 from loadcurve.files.paths import is_own_file
-from loadcurve.ingest.reads import record_reads
+from loadcurve.files.reads import record_reads
 from loadcurve.study.manifest import accepted
 
 if TYPE_CHECKING:

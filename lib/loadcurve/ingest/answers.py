@@ -4,8 +4,8 @@ import pandas as pd
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
+from loadcurve.files.reads import record_reads
 from loadcurve.ingest.json_text import load_json
-from loadcurve.ingest.reads import record_reads
 
 _COLUMNS = ("of", "kind", "factor", "quantity", "lower", "upper", "value", "reached", "runs", "load_s", "warnings")
 

@@ -12,6 +12,7 @@ from loadcurve import tables
 from loadcurve.errors import ParseError, original, printable
 from loadcurve.files.paths import leads_out_of, shown
 from loadcurve.ingest.files import files_of
+from loadcurve.ingest.registry import FORMS
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import (
     Parts,
@@ -42,6 +43,7 @@ class Ingested:
     tables: dict[str, pd.DataFrame]  # Every table of `schemas.RAW`, some perhaps without rows
     sources: dict[str, tuple[Path, ...]]  # Files each table was made from
     warnings: tuple[str, ...]  # `PATH: sentence`, as the parsers and `run.json` gave them
+    parsers: frozenset[str]  # `Form.parsed_by` of each form that was read
 
 
 EachRun = Callable[[Callable[[Path], Parts], Sequence[Path]], Iterable[Parts]]
@@ -154,7 +156,7 @@ def _ingested(parts: Parts, folder: Path, names: Iterable[str] = RAW) -> Ingeste
         "launched with: undo the edit, or give the edited study another name"
         for edit, runs in parts.edits.items()
     ]
-    return Ingested(checked, sources, tuple(map(printable, (*edited, *parts.warnings))))
+    return Ingested(checked, sources, tuple(map(printable, (*edited, *parts.warnings))), frozenset(parts.parsers))
 
 
 def _named(runs: list[str]) -> str:
@@ -163,6 +165,7 @@ def _named(runs: list[str]) -> str:
 
 def _read_unrecorded(folder: Path, study: Study, parts: Parts) -> None:
     """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
+    parts.parsers.update(form.parsed_by for form in FORMS)  # any may be tried
     for path, parsed, refused in parse_each(files_of(folder), name=shown):
         if parsed is None:
             parts.warnings.append(f"not read: {refused}")

@@ -21,8 +21,8 @@ from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
 from loadcurve.files import paths
 from loadcurve.files.document import Document, built, read_text
 from loadcurve.files.paths import check_own_file
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.files.yaml_document import parse_yaml
-from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.study.section import Section, with_keys
 from loadcurve.tables.schemas import SCHEMAS
 

@@ -103,6 +103,7 @@ class Parts:
     sources: dict[str, set[Path]] = field(default_factory=lambda: defaultdict(set))
     warnings: list[str] = field(default_factory=list)
     edits: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    parsers: set[str] = field(default_factory=set)  # `Form.parsed_by` of what was read
 
     def add(self, other: "Parts") -> None:
         """Add what was read of further runs."""
@@ -113,6 +114,7 @@ class Parts:
         for edit, runs in other.edits.items():
             self.edits[edit] += runs
         self.warnings += other.warnings
+        self.parsers |= other.parsers
 
 
 def _is_number(value: object) -> bool:
@@ -183,15 +185,15 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
             continue
         generator = generators.index(command) if command in generators else None
         path = folder / command.stdout
-        parsed = _parse(form, path)
+        parsed = _parse(form, path, parts)
         if generator is not None and "runs" in parsed.tables:
             parsed = with_options(parsed, [options_of(command.tool, command.argv)])
             if len(generators) == 1:
                 _check_generator(parsed.tables["runs"], run, path)
             stated.append(_connections(parsed.tables["runs"]))
         check_fingerprint(run, path)
-        read = _with_reporter(run, command, path, parsed)
-        further = _further(run, command, folder) if generator is not None else {}
+        read = _with_reporter(run, command, path, parsed, parts)
+        further = _further(run, command, folder, parts) if generator is not None else {}
         # ab reports whole milliseconds, but its file of percentiles has decimals.
         finer = any("latency" in part.tables for part in further.values())
         for source, part in (read | further).items():
@@ -223,26 +225,26 @@ def _form(command: Command, folder: Path, parts: Parts) -> Form | None:
     return None
 
 
-def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed) -> dict[Path, Parsed]:
+def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed, parts: Parts) -> dict[Path, Parsed]:
     """What an output holds, joined with the JSON report that wrk wrote beside it."""
     named = (path.with_suffix(suffix) for suffix in (".json", ".json.xz"))
     report = next((file for file in named if file.name in run.files), None)
     if command.tool != "wrk" or report is None:
         return {path: parsed}
     (form,) = forms_of("wrk:json")
-    counted = _parse(form, report)
+    counted = _parse(form, report, parts)
     check_fingerprint(run, report)
     return dict(zip((path, report), join_reporter(parsed, counted), strict=True))
 
 
-def _further(run: Run, command: Command, folder: Path) -> dict[Path, Parsed]:
+def _further(run: Run, command: Command, folder: Path, parts: Parts) -> dict[Path, Parsed]:
     """Further files of a generator: percentiles with decimals, a line for each request."""
     stem, found = command.stdout.removesuffix(".txt"), {}
     for name in sorted(run.files):
         variant = name.removeprefix(f"{stem}.").partition(".")[0]
         form = form_of(command.tool, variant) if variant in ("percentiles", "requests") else None
         if name.startswith(f"{stem}.") and form is not None:
-            found[folder / name] = _parse(form, folder / name)
+            found[folder / name] = _parse(form, folder / name, parts)
             check_fingerprint(run, folder / name)
     return found
 
@@ -252,8 +254,9 @@ def _connections(reports: pd.DataFrame) -> float:
     return float(reports["connections"].sum(min_count=1)) if "connections" in reports else float("nan")
 
 
-def _parse(form: Form, path: Path) -> Parsed:
+def _parse(form: Form, path: Path, parts: Parts) -> Parsed:
     _check_there(path)
+    parts.parsers.add(form.parsed_by)
     try:
         raw, _ = unpack(content(path))
         return form.parse(clean(raw.decode("utf-8")))

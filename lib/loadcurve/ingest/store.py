@@ -1,17 +1,18 @@
 """Tidy tables on disk: `build/tidy/<study>/<table>.parquet`, remade when they do not match the raw files.
 
-Beside the tables lies `tables.sha256`: the SHA-256 of each, and the state of the raw files that they were made from.  A
-table that was edited, cut or removed does not match it, and is remade when it is read.  A table is only replaced when
-its content changed, so a notebook that reads a table depends on the table's file: `read_table` writes the file to the
-list named by LOADCURVE_READS for make, as a compiler writes its `.d` files.
+Beside the tables lies `tables.sha256`: the SHA-256 of each, and the state of the raw files that they were made from and
+of the modules that read these.  A table that was edited, cut or removed does not match it, and is remade when it is
+read.  A table is only replaced when its content changed, so a notebook that reads a table depends on the table's file:
+`read_table` writes the file to the list named by LOADCURVE_READS for make, as a compiler writes its `.d` files.
 """
 
+import contextlib
 import functools
 import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -21,11 +22,12 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import paths
 from loadcurve.files.atomic import alone, read_sums, replacing, sha256_of, write_sums
+from loadcurve.files.imports import LIBRARY, imported_files
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.folder import EachRun, Ingested, read_runs
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
-from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
 from loadcurve.tables.curves import merge_generators, name_curves, name_loops
@@ -40,12 +42,7 @@ each_run: EachRun = map
 _ATTEMPTS = 3
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
-# A changed parser may give other tables for the same raw files.
-_PARSERS = [
-    *Path(__file__).parent.rglob("*.py"),
-    *(Path(__file__).parents[1] / "tables" / "schemas").glob("*.py"),
-    Path(__file__).parents[1] / "units.py",
-]
+_READING = ("loadcurve.ingest.folder", "loadcurve.tables.stored")  # besides the parsers of what a study holds
 
 
 def ingest(study: str | Path) -> Ingested:
@@ -100,7 +97,10 @@ def _ingest(folder: Path) -> Ingested:
             if target.is_file() and sha256_of(target) == sha256_of(draft):
                 # The same content keeps its time, so nothing that reads it is done again.
                 os.utime(draft, ns=(target.stat().st_atime_ns, target.stat().st_mtime_ns))
-    write_sums(_sums(folder), (_file(name, folder) for name in ingested.tables), f"made from {state}")
+    parsers = (f"loadcurve.ingest.{parser.partition(':')[0]}" for parser in ingested.parsers)
+    modules = [file.relative_to(LIBRARY).as_posix() for file in imported_files((*_READING, *parsers))]
+    made_from = _made_from(state, {name: _CODE[name] for name in modules if name in _CODE})
+    write_sums(_sums(folder), (_file(name, folder) for name in ingested.tables), made_from)
     return ingested
 
 
@@ -236,7 +236,7 @@ def _own(study: str | Path) -> Parsed | None:
         return None
     studies_read.add(paths.data_name(folder))
     record_reads([path for path in files_of(folder) if paths.is_plain(path)])
-    return _read_own(folder, _state(folder))
+    return _read_own(folder, _digest(_state(folder)))
 
 
 @functools.lru_cache(maxsize=4)
@@ -257,23 +257,36 @@ def _fresh(study: str | Path, table: str) -> Path:
 def _is_whole(folder: Path, names: Iterable[str]) -> bool:
     """Whether tables exist unchanged, made from the raw files as they are now."""
     made_from, sums = read_sums(_sums(folder))
-    if made_from != f"made from {_state(folder)}":
+    modules = made_from.partition(" by ")[2].split()
+    if made_from != _made_from(_state(folder), _facts(modules)):
         return False
     files = [_file(name, folder) for name in names]
     return all(file.is_file() and sums.get(paths.shown(file)) == sha256_of(file) for file in files)
 
 
-def _state(folder: Path) -> str:
-    """Names, sizes and times of a study's files and of the parsers, as one digest."""
+def _made_from(files: Mapping[str, str], modules: Mapping[str, str]) -> str:
+    """Return a digest of the raw files and modules that tables were made from, and the names of the modules."""
+    return f"made from {_digest({**files, **modules})} by {' '.join(modules)}"
+
+
+def _state(folder: Path) -> dict[str, str]:
+    """Return the size and time of each of a study's files, by its path."""
     found = [os.path.join(top, name) for top, *names in os.walk(folder) for name in itertools.chain(*names)]  # noqa: PTH118
-    digest = hashlib.sha256()
-    for path in (os.fspath(folder), *sorted(found), *map(str, _PARSERS)):
-        try:
-            facts = os.lstat(path)
-        except FileNotFoundError:  # a draft that a launch has renamed since it was listed
-            continue
-        digest.update(os.fsencode(path) + f"\0{facts.st_size} {facts.st_mtime_ns}\0".encode())
-    return digest.hexdigest()
+    return _facts([os.fspath(folder), *sorted(found)])
+
+
+def _facts(names: Iterable[str], folder: Path = LIBRARY) -> dict[str, str]:
+    """Return the size and time of each file that is there, by its path, absolute or in a folder."""
+    found = {}
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):  # a draft that a launch has renamed since it was listed
+            facts = os.lstat(folder / name)
+            found[name] = f"{facts.st_size} {facts.st_mtime_ns}"
+    return found
+
+
+def _digest(facts: Mapping[str, str]) -> str:
+    return hashlib.sha256(os.fsencode("".join(f"{name}\0{fact}\0" for name, fact in facts.items()))).hexdigest()
 
 
 def _file(table: str, folder: Path) -> Path:
@@ -289,3 +302,7 @@ def _tables_folder(folder: Path) -> Path:
     elsewhere = folder.resolve().parent != paths.studies().resolve()
     where = "+" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16] if elsewhere else ""
     return paths.build() / "tidy" / f"{folder.name}{where}"
+
+
+_CODE = _facts(path.relative_to(LIBRARY).as_posix() for path in Path(__file__).parents[1].rglob("*.py"))
+"""Of the modules as this process found them; one that is edited meanwhile makes its tables stale."""

@@ -18,9 +18,8 @@ from matplotlib.axes import Axes
 from loadcurve import tables
 from loadcurve.blocks import Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError, printable
-from loadcurve.files import paths
+from loadcurve.files import paths, reads
 from loadcurve.files.atomic import alone, write_text
-from loadcurve.ingest import reads
 from loadcurve.notebooks.source import caption_of, check_variables
 from loadcurve.plots.narrow import narrowed
 from loadcurve.plots.style import shows_something, svg_text

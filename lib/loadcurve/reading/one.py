@@ -15,6 +15,7 @@ import pandas as pd
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
 from loadcurve.files.paths import data_name, is_own_file, is_plain, is_url
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.files.remote import local_copy
 from loadcurve.ingest.fact_columns import Factors, GivenFactors, base_column, broken_rule, meant_column
 from loadcurve.ingest.files import Hints, content, describe_links, files_of, is_folder, list_files, parse_bytes
@@ -22,7 +23,6 @@ from loadcurve.ingest.merge import join
 from loadcurve.ingest.packed import MAX_BYTES, read_stream
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
-from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading.reading import SOURCE, Reading, recording_text, refused
 
 _ASKED = "throughput_rps"  # no tool's own CSV names a column so

@@ -25,10 +25,10 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, check_type, printable
 from loadcurve.files.document import Document, Place
 from loadcurve.files.paths import check_own_file, data_name
+from loadcurve.files.reads import record_reads, studies_read
 from loadcurve.ingest.files import Hints, content, parse_bytes
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.published import read_table, source_folder
-from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading.expressions import evaluate
 from loadcurve.reading.reading import SOURCE, recording_text
 from loadcurve.tables.schemas import SCHEMAS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.files.atomic import temporary_folder
-from loadcurve.ingest.reads import LEDGER
+from loadcurve.files.reads import LEDGER
 
 # Of these, every page is made: a change renders all pages.  Names count too, because pages look which files there are.
 _CODE = ("lib/loadcurve/**/*.py", "mkdocs.yml", "lib/requirements.lock")

@@ -4,7 +4,7 @@ import pytest
 
 from loadcurve import read_published
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.reads import studies_read
+from loadcurve.files.reads import studies_read
 
 
 @pytest.fixture

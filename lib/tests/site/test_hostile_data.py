@@ -27,8 +27,7 @@ from playwright.sync_api import Error
 from loadcurve import plots, publish
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import paths
-from loadcurve.ingest import reads
+from loadcurve.files import paths, reads
 from loadcurve.site import safety
 from loadcurve.site.safety import formula, leads_elsewhere, literal
 from loadcurve.site.serve import SiteServer

@@ -10,7 +10,7 @@ from loadcurve import plots, publish
 from loadcurve.audit import all_rules
 from loadcurve.audit.atlas import summarise_shown
 from loadcurve.audit.run_tables import tables_of
-from loadcurve.ingest.reads import studies_read
+from loadcurve.files.reads import studies_read
 from loadcurve.units import format_quantity
 from validation.faults.mutation import RUN, STUDY
 from validation.faults.recall import Case, clean_tables

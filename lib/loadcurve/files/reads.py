@@ -1,0 +1,40 @@
+"""What this process has read: studies for the provenance of a figure, files and modules for what make does again."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from loadcurve.files import paths
+from loadcurve.files.imports import files_of_module
+
+LEDGER = "LOADCURVE_READS"
+"""Environment variable that names the file in which processes list what they read."""
+_PACKAGES = ("loadcurve", "validation")
+
+studies_read: set[str] = set()
+"""Studies and published sources, for the provenance line under each figure."""
+
+
+def record_reads(files: Iterable[Path]) -> None:
+    """Record that a notebook depends on files, if LOADCURVE_READS is set."""
+    if ledger := os.environ.get(LEDGER):
+        with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
+            out.writelines(f"{name}\0" for name in dict.fromkeys(paths.shown(paths.on_disk(p)) for p in files))
+
+
+class _Finder:
+    """Finds no module, and records each of this project that is looked for: the import system asks it first."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name.partition(".")[0] in _PACKAGES:
+            record_reads(files_of_module(name))
+
+
+def record_modules() -> None:
+    """Record the modules of this project that this process has imported, and each that it imports from now on."""
+    if LEDGER in os.environ:
+        for name in list(sys.modules):
+            _Finder.find_spec(name)
+        sys.meta_path.insert(0, _Finder)
