@@ -56,6 +56,7 @@ def test_cells(case):
             assert found[0] == pytest.approx(cell["value"], rel=1e-9), cell
         else:
             assert found[0] == cell["value"], cell
+    assert not [name for name, columns in expected.get("absent", {}).items() if {*columns} & {*parsed.tables[name]}]
     assert len(parsed.warnings) == len(expected["warnings"]), parsed.warnings
     for warning, part in zip(parsed.warnings, expected["warnings"], strict=True):
         assert part in warning

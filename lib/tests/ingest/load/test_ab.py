@@ -139,56 +139,6 @@ def test_the_html_of_2_0_takes_milliseconds_for_microseconds():
     assert run.received_bytes_per_s == 41790  # 85000 bytes / 2.034 s in kB of 1000 bytes
 
 
-def test_1_3_has_other_words_and_kilobytes_of_1000():
-    text = """This is ApacheBench, Version 1.3d <$Revision: 1.2 $> apache-1.3
-Copyright (c) 1996 Adam Twiss, Zeus Technology Ltd, http://www.zeustech.net/
-Copyright (c) 1998-2001 The Apache Group, http://www.apache.org/
-
-Benchmarking localhost (be patient).....done
-Server Software:        Apache/1.3.23
-Server Hostname:        localhost
-Server Port:            80
-
-Document Path:          /phpMan.php/man/kill/1
-Document Length:        4655 bytes
-
-Concurrency Level:      5
-Time taken for tests:   63.164 seconds
-Complete requests:      50
-Failed requests:        0
-Broken pipe errors:     2
-Total transferred:      245900 bytes
-HTML transferred:       232750 bytes
-Requests per second:    0.79 [#/sec] (mean)
-Time per request:       6316.40 [ms] (mean)
-Time per request:       1263.28 [ms] (mean, across all concurent requests)
-Transfer rate:          3.89 [Kbytes/sec] received
-
-Connnection Times (ms)
-              min  mean[+/-sd] median   max
-Connect:        0    29  106.1      0   553
-Processing:  2942  6016 1845.4   6227 10796
-Waiting:     2941  5999 1850.7   6226 10795
-Total:       2942  6045 1825.9   6227 10796
-WARING: The median and mean for the total time are not within a normal deviation
-        These results are propably not that reliable.
-
-Percentage of the requests served within a certain time (ms)
-  50%   6227
- 100%  10796 (last request)
-"""
-    parsed = parse_ab(text)
-    run = parsed.tables["runs"].iloc[0]
-    assert run.errors_write == 2
-    assert run.received_bytes_per_s == 3890
-    assert run.latency_mean_s == 6.045
-    assert run.latency_origin == "measured"
-    assert parsed.tables["latency"].latency_s.tolist() == [6.227, 10.796]
-    assert parsed.warnings == (
-        "line 31: ab warns: WARING: The median and mean for the total time are not within a normal deviation",
-    )
-
-
 @pytest.mark.parametrize(
     ("measured", "period", "mean", "origin"),
     [

@@ -64,20 +64,6 @@ def test_lines_of_the_log_may_stand_anywhere():
     assert parse_fortio("\n".join(lines)).tables["runs"].equals(parse_fortio(TEXT).tables["runs"])
 
 
-def test_a_report_of_tcp_has_no_status():
-    text = """Fortio 1.23.0 running at -1 queries per second, 10->10 procs, for 100000 calls: tcp://localhost:8078
-Ended after 843.547666ms : 100000 calls. qps=1.1855e+05
-Aggregated Function Time : count 100000 avg 3.356944e-05 +/- 1.372e-05 min 1.0916e-05 max 0.000790291 sum 3.35694396
-Total Bytes sent: 2400000, received: 2400000
-tcp OK : 100000 (100.0 %)
-All done 100000 calls (plus 0 warmup) 0.034 ms avg, 118546.9 qps
-"""
-    run = parse_fortio(text).tables["runs"].iloc[0]
-    assert (run.throughput_rps, run.sent_bytes) == (118550, 2400000)
-    assert "errors_status" not in run
-    assert "target_rate_rps" not in run
-
-
 def test_without_codes_what_was_answered_is_not_known():
     parsed = parse_fortio(TEXT.split("Sockets")[0])
     assert "throughput_rps" not in parsed.tables["runs"]

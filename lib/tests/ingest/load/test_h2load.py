@@ -104,34 +104,3 @@ def test_requests_asked_only_where_the_text_says_so(started, failed, errored):
     asked = parse_h2load(head + report).tables["runs"].iloc[0]
     assert (asked.requests_asked, asked.requests) == (1000, done)
     assert "requests_asked" not in parse_h2load(report).tables["runs"]
-
-
-def test_the_first_versions_write_like_weighttp():
-    text = """starting benchmark...
-spawning thread #0: 10 concurrent clients, 1000 total requests
-progress: 100% done
-
-finished in 1 sec, 250 millisec and 500 microsec, 799.68 req/s, 12.00KB/s
-requests: 1000 total, 1000 started, 1000 done, 1000 succeeded, 0 failed, 0 errored
-status codes: 1000 2xx, 0 3xx, 0 4xx, 0 5xx
-traffic: 15000 bytes total, 3000 bytes headers, 12000 bytes data
-"""
-    run = parse_h2load(text).tables["runs"].iloc[0]
-    assert run.duration_s == pytest.approx(1.2505)
-    assert (run.received_bytes, run.connections, run.requests_asked) == (15000, 10, 1000)
-
-
-def test_rows_of_http_3():
-    text = """finished in 5.02s, 1390.80 req/s, 10.90KB/s
-requests: 6954 total, 11050 started, 6954 done, 6954 succeeded, 0 failed, 0 errored, 0 timeout
-status codes: 6954 2xx, 0 3xx, 0 4xx, 0 5xx
-traffic: 54.52KB (55824) total, 20.37KB (20862) headers (space savings 70.00%), 6.79KB (6954) data
-UDP datagram: 950 sent, 7394 received
-                 min         max         median     p95        p99        mean         sd        +/- sd
-request     :      440us      2.06ms       701us     1.40ms     1.78ms      775us       294us    79.42%
-min RTT     :       51us       841us       390us      736us      841us      410us       153us    71.88%
-packets sent:         11          19          17         18         19      16.77        1.27    93.75%
-"""
-    parsed = parse_h2load(text)
-    assert parsed.tables["latency"].latency_s.tolist() == pytest.approx([0.000701, 0.0014, 0.00178])
-    assert len(parsed.warnings) == 1

@@ -80,15 +80,6 @@ def test_only_the_summary_is_kept_with_a_warning():
     assert "no status codes" in parsed.warnings[0]
 
 
-def test_boom_writes_a_dot_after_its_units():
-    text = "\nSummary:\n  Total:\t2.0000 secs.\n  Slowest:\t0.5000 secs.\n  Fastest:\t0.1000 secs.\n"
-    text += "  Average:\t0.2000 secs.\n  Requests/sec:\t50.0000\n  Speed index:\tHahahaha\n\nLatency distribution:\n"
-    text += "  10% in 0.1500 secs.\n\nStatus code distribution:\n  [200]\t100 responses\n"
-    parsed = parse_hey(text)
-    assert parsed.tables["latency"].latency_s.tolist() == [0.15]
-    assert parsed.tables["runs"].throughput_rps[0] == 50
-
-
 @pytest.mark.parametrize("line", ["  10%!i(MISSING)n 0.0001 secs", "  10% in 0.0001 secs", "  10%% in 0.1000 ms"])
 def test_ways_to_write_a_percentile(line):
     text = PLAIN.replace("  10% in 0.0001 secs", line)

@@ -189,19 +189,6 @@ def test_what_was_asked_for_is_told_by_the_command():
     assert "target_rate_rps" not in parse_httperf(HTTPERF).tables["runs"]
 
 
-def test_nothing_answered_is_a_failed_run():
-    text = "Total: connections 50 requests 0 replies 0 test-duration 0.010 s\n\nRequest rate: 0.0 req/s (0.0 ms/req)\n"
-    text += "Reply status: 1xx=0 2xx=0 3xx=0 4xx=0 5xx=0\n"
-    text += "Errors: total 50 client-timo 0 socket-timo 0 connrefused 50 connreset 0\n"
-    text += "Connection time [ms]: min 0.0 avg 0.0 max 0.0 median 0.0 stddev 0.0\nConnection time [ms]: connect 500.4\n"
-    text += "Reply time [ms]: response 0.0 transfer 0.0\n"
-    tables = parse_httperf(text).tables
-    assert tables["phases"][["phase", "mean_s"]].values.tolist() == [["connect", 0.5004]]
-    run = tables["runs"].iloc[0]
-    assert (run.status, run.throughput_rps, run.errors_connect) == ("failed", 0, 50)
-    assert "latency_mean_s" not in run
-
-
 def test_counts_that_contradict_each_other_are_named():
     assert (
         "575319 replies, but 575318 have a status" in parse_httperf(HTTPERF.replace("=175849", "=175848")).warnings[0]

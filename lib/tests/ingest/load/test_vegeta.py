@@ -71,21 +71,6 @@ def test_csv_that_vegeta_can_write_is_read(hits):
     assert table.error.fillna("").tolist() == [error for *_, error in hits]
 
 
-def test_errors_of_the_first_versions_stand_on_the_heading_s_line():
-    text = """Requests      [total, rate, throughput]         330001, 10999.62, 10955.16
-Duration      [total, attack, wait]             30.003s, 30.001s, 1.615ms
-Latencies     [min, mean, 50, 90, 95, 99, max]  51.394µs, 4.403ms, 454.535µs, 8.195ms, 14.886ms, 81.342ms, 9.29s
-Success       [ratio]                           99.60%
-Status Codes  [code:count]                      0:1316  200:328685
-Error Set: Get "http://localhost:8000/": socket: too many open files
-"""
-    parsed = parse_vegeta(text)
-    run = parsed.tables["runs"].iloc[0]
-    assert (run.requests, run.errors_other, run.throughput_rps, run.status) == (328685, 1316, 10955.16, "finished")
-    assert run.latency_min_s == pytest.approx(51.394e-6)
-    assert parsed.warnings == ()
-
-
 def test_a_run_without_any_answer_failed():
     text = TEXT.replace("200:1250", "0:1250").replace("100.00%", "0.00%").replace("249.89", "0.00").rstrip()
     run = parse_vegeta(text + "\nGet http://h/: dial tcp: connection refused\n").tables["runs"].iloc[0]

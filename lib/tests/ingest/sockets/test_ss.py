@@ -112,39 +112,6 @@ def test_a_queue_below_0_is_missing():
     assert parsed.warnings == ("line 3: a queue below 0 is missing, here and below",)
 
 
-FAMILIES = """\
-Netid  State      Recv-Q Send-Q     Local Address:Port       Peer Address:Port
-u_str  ESTAB      0      0                      * 104741                * 104740
-u_str  LISTEN     129    128    /path/to/my unicorn.sock 60996          * 0      users:(("Web Content",pid=12,fd=3))
-u_dgr  ESTAB      0      0      /run/user/1000/systemd/notify 25214     ? 12
-nl     UNCONN     4352   0               tcpdiag:ss/22602               *
-nl     UNCONN     0      0                   0:-4103                    *
-p_dgr  UNCONN     0      0               [35020]:wlan0                  *
-icmp6  UNCONN     0      0              *%ens33:ipv6-icmp               *:*
-v_str  ESTAB      0      0            999900439:1023                    0:977
-tcp    LISTEN     0      128                 :::ssh                    :::*
-"""
-
-
-def test_families():
-    columns = ["family", "local_address", "local_port", "peer_address", "peer_port"]
-    parsed = parse(FAMILIES)
-    table = parsed.tables["connections"]
-    assert parsed.warnings == ()
-    assert table["process"].dropna().tolist() == ['users:(("Web Content",pid=12,fd=3))']
-    assert table[columns].fillna("-").values.tolist() == [
-        ["u_str", "*", "104741", "*", "104740"],
-        ["u_str", "/path/to/my unicorn.sock", "60996", "*", "0"],
-        ["u_dgr", "/run/user/1000/systemd/notify", "25214", "?", "12"],
-        ["nl", "tcpdiag", "ss/22602", "*", "-"],
-        ["nl", "0", "-4103", "*", "-"],
-        ["p_dgr", "[35020]", "wlan0", "*", "-"],
-        ["icmp6", "*%ens33", "ipv6-icmp", "*", "*"],
-        ["v_str", "999900439", "1023", "0", "977"],
-        ["tcp", "::", "ssh", "::", "*"],
-    ]
-
-
 def test_an_association_of_sctp_stands_under_its_listener():
     text = HEADER + "LISTEN 0 128 172.16.254.254:3868 *:*\n`- ESTAB  0 0 172.16.254.254%eth1:3868 172.16.1.1:42\n"
     assert connections(text)["family"].fillna("-").tolist() == ["-", "sctp"]

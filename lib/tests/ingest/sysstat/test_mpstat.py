@@ -33,19 +33,6 @@ def test_json_has_the_numbers_of_the_text():
     assert found["cpu"].columns.tolist()[3:] == parse_mpstat(TEXT).tables["cpu"].columns.tolist()[3:]
 
 
-def test_older_columns():
-    text = (
-        "Linux 2.6.9-5.ELsmp (host)  09/21/2005\n\n"
-        "05:00:02 PM  CPU   %user   %nice %system %iowait    %irq   %soft   %idle    intr/s\n"
-        "05:00:03 PM  all    3.00    0.00    1.00    5.50    0.25    0.25   90.00   1024.50\n"
-    )
-    parsed = parse(text)
-    assert parsed.tool == "mpstat"
-    assert parsed.tables["cpu"][["cpu_system_ratio", "cpu_irq_ratio"]].values.tolist() == [[0.01, 0.0025]]
-    assert parsed.tables["interrupts"][["interrupt", "interrupts_per_s"]].values.tolist() == [["sum", 1024.5]]
-    assert str(parsed.tables["cpu"].time[0]) == "2005-09-21 17:00:03+00:00"
-
-
 @pytest.mark.parametrize(
     ("average", "date", "day"),
     [("Moyenne :", "20/11/2026", 20), ("Durchschn.:", "20.11.2026", 20), ("平均时间:", "2026年11月20日", 20)],
@@ -73,21 +60,6 @@ def test_processors_that_are_off():
     parsed = parse_mpstat(off)
     assert parsed.tables["cpu"].cpu.tolist() == ["all"]
     assert "was off" in parsed.warnings[0]
-
-
-def test_topology_nodes_and_whole_percentages():
-    text = (
-        f"{HEADING}\n\n"
-        "03:38:12  CPU CORE SOCK NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
-        "03:38:13  all                  98.01    0.00    1.99    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
-        "03:38:13   1    1    0    0     98       0       2       0       0       0       0       0       0       0\n\n"
-        "03:38:12    NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
-        "03:38:13       0   99.50    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
-    )
-    parsed = parse(text)
-    assert parsed.tables["cpu"].cpu_user_ratio.tolist() == [0.9801, 0.98]
-    assert parsed.tables["counters"].value[0] == 0.995
-    assert parsed.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -88,17 +88,6 @@ def test_events(text, events):
 
 
 def test_events_of_documents():
-    markup = (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<sysstat><host nodename="h"><number-of-cpus>9</number-of-cpus>'
-        "<file-date>2019-04-18</file-date><statistics>\n</statistics><restarts>\n"
-        '<boot date="2019-04-18" time="13:20:09" tz="UTC" cpu_count="9"/></restarts>'
-        '<comments><comment date="2019-04-18" time="13:39:09" utc="1" com="Hello, world!"/></comments>'
-        "</host></sysstat>\n"
-    )
-    found = parse(markup).tables["events"]
-    assert found.event.tolist() == ["restart", "comment"]
-    assert found.cpus[0] == 9
-    assert found.text[1] == "Hello, world!"
     document = DOCUMENT.replace(
         '"restarts": [', '"restarts": [{"boot": {"date": "2026-11-20", "time": "22:00:00", "utc": 1}}'
     )
@@ -130,23 +119,6 @@ def test_wide_rows_tell_disks_from_interfaces():
     assert parsed.tables["disks"].device.tolist() == ["vda"]
     with pytest.raises(ParseError, match="can be distinguished"):
         parse_sadf(f"{text}h;1;1795214006;abc;{zeros};def;{zeros};ghi;{zeros}\n")
-
-
-def test_memory_of_older_documents_and_units():
-    text = (
-        '{"sysstat": {"hosts": [{"nodename": "h", "file-date": "2014-02-21", "statistics": [{"timestamp": {"date": '
-        '"2014-02-21", "time": "10:00:00", "utc": 1, "interval": 600}, "memory": {"memfree": 10, '
-        '"memused-percent": 50.00,'
-        ' "inactive": 3, "swpused-percent": 1.00, "frmpg": -2.50}, "disk": [{"disk-device": "sda", "tps": 1.00, '
-        '"rd_sec": 2.00, "wr_sec": 4.00, "avgrq-sz": 8.00, "avgqu-sz": 0.50, "await": 2.00, "svctm": 1.00, '
-        '"util-percent": 3.00}]}]}]}}'
-    )
-    tables = parse(text).tables
-    memory, disk = tables["memory"].iloc[0], tables["disks"].iloc[0]
-    found = (memory.free_bytes, memory.used_ratio, memory.inactive_bytes, memory.swap_used_ratio)
-    assert found == (10240, 0.5, 3072, 0.01)
-    assert (disk.read_bytes_per_s, disk.request_bytes, disk.queue, disk.wait_mean_s) == (1024, 4096, 0.5, 0.002)
-    assert tables["counters"].value.tolist() == [-2.5]
 
 
 def test_zones_of_local_times():

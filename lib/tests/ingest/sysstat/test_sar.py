@@ -347,42 +347,6 @@ def test_a_truncated_average_invents_nothing(row):
     assert parsed.warnings[0].startswith("line 5: ")
 
 
-def test_interrupts_in_their_three_forms():
-    text = HEADING + (
-        "\n10:00:00       INTR    intr/s\n10:00:01        sum   1012.10\n10:00:01         14      5.00\n"
-        "\n10:00:00        CPU    i000/s    i169/s\n10:00:01          1   1000.02     12.12\n"
-        "\n10:00:00       INTR       all      CPU0      CPU3\n10:00:01        LOC      3.00      1.00      2.00\n"
-        "10:00:01          9      4.00      4.00\n"  # processor 3 is offline
-        "\nAverage:       INTR       all      CPU0      CPU3      CPU5\n"
-        "Average:        LOC      3.00      1.00      2.00      0.00\n"
-    )
-    parsed = parse_sar(text)
-    table = parsed.tables["interrupts"]
-    assert table[["interrupt", "cpu", "interrupts_per_s"]].to_numpy().tolist() == [
-        ["sum", "all", 1012.1], ["14", "all", 5.0],
-        ["0", "1", 1000.02], ["169", "1", 12.12],
-        ["LOC", "all", 3.0], ["LOC", "0", 1.0], ["LOC", "3", 2.0],
-        ["9", "all", 4.0], ["9", "0", 4.0],
-    ]  # fmt: skip
-    assert parsed.tables["averages"][["item", "counter", "value", "unit"]].to_numpy().tolist() == [
-        ["LOC", name, value, "per_s"] for name, value in (("all", 3.0), ("CPU0", 1.0), ("CPU3", 2.0), ("CPU5", 0.0))
-    ]
-
-
-def test_dev_and_edev_are_one_row_even_when_idle_devices_are_left_out():
-    dev = "     IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s\n"
-    edev = "     IFACE   rxerr/s   txerr/s    coll/s  rxdrop/s  txdrop/s  txcarr/s  rxfram/s  rxfifo/s  txfifo/s\n"
-    text = HEADING + (
-        f"\n10:00:00{dev}10:00:01  eth0 1 2 3 4 0 0 0\n10:00:01  eth1 5 6 7 8 0 0 0\n10:00:02  eth0 9 9 9 9 0 0 0\n"
-        f"\n10:00:00{edev}10:00:01  eth1 1 0 0 0 0 0 0 0 0\n10:00:02  lo 2 0 0 0 0 0 0 0 0\n"
-    )
-    table = parse_sar(text).tables["network"]
-    assert table.interface.tolist() == ["eth0", "eth1", "eth0", "lo"]
-    assert table.received_pps.fillna(-1).tolist() == [1, 5, 9, -1]
-    assert table.received_errors_pps.fillna(-1).tolist() == [-1, 1, -1, 2]
-    assert table.received_bytes_per_s.fillna(-1).tolist() == [3072, 7168, 9216, -1]
-
-
 def test_several_hosts_keep_their_rows_apart():
     text = rows("10:00:00", "10:00:01") + rows("10:00:00", "10:00:01", heading=HEADING.replace("(vm)", "(lb)"))
     parsed = parse_sar(text)
@@ -398,21 +362,6 @@ def test_names_at_the_end_may_hold_blanks_and_slashes():
     assert set(counters["item"]) == {"/mnt/my disk 2"}
     assert counters.value.tolist() == [245125 * 2**20, 12894 * 2**20, 0.05, 0.6885, 16368247, 408969, 0.0244]
     assert set(counters["group"]) == {"sar -F MOUNT"}
-
-
-def test_batteries_and_usb():
-    text = HEADING + (
-        "\n10:00:00          BAT      %cap   cap/min    status\n10:00:01            0     97.00     +7.79         ↗\n"
-        "\nAverage:          BAT      %cap   cap/min\nAverage:            0     97.00     -0.60\n"
-        "\n10:00:00     BUS  idvendor    idprod  maxpower                manufact product\n"
-        "10:00:01       2       46d      c52b        98                Logitech USB Receiver\n"
-        "10:00:01       1      1d6b         2         0\n"
-    )
-    parsed = parse_sar(text)
-    counters = parsed.tables["counters"]
-    assert counters["item"].tolist() == ["0", "0", "2 46d c52b Logitech USB Receiver", "1 1d6b 2"]
-    assert counters.value.tolist() == [0.97, pytest.approx(0.0779 / 60), 0.098, 0.0]
-    assert parsed.tables["averages"].value.tolist() == [0.97, pytest.approx(-0.0001)]
 
 
 def test_human_numbers():

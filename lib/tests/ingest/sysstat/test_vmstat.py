@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refused import refused_line
 
-from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.vmstat import parse_vmstat
 
 DATA = Path(__file__).parents[2] / "data/vmstat"
@@ -77,18 +76,6 @@ def test_times_that_a_script_wrote_before_each_row():
     parsed = parse_vmstat(daily)
     assert "time" not in parsed.tables["cpu"]
     assert "without a date" in parsed.warnings[0]
-
-
-def test_older_columns():
-    text = (
-        "   procs                      memory      swap          io     system         cpu\n"
-        " r  b  w   swpd   free   buff  cache   si   so    bi    bo   in    cs us sy id\n"
-        " 1  0  2      0   4076   2340  30900    0    0     4     5   12    13  2  1 97\n"
-        " 0  0  1      0   4076   2340  30900    0    0     1     2  101    20  1  0 99\n"
-    )
-    tables = parse(text).tables
-    assert tables["cpu"].cpu_idle_ratio.tolist() == [0.99]
-    assert tables["counters"].query("counter == 'w'").value.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize(
