@@ -102,15 +102,6 @@ def test_sentences_of_netstat(line, name):
     assert parsed.warnings == ()
 
 
-def test_lines_that_grep_took_from_netstat():
-    parsed = parse(
-        "$ netstat -s | grep -i listen\n    160 times the listen queue of a socket overflowed\n"
-        "    8 SYNs to LISTEN sockets ignored\n"
-    )
-    assert parsed.tool == "netstat"
-    assert values(parsed) == {"times the listen queue of a socket overflowed": 160, "SYNs to LISTEN sockets ignored": 8}
-
-
 def test_sentences_without_one_number():
     parsed = parse_netstat("Ip:\n    Forwarding is enabled\n    5 forwarded\n    5 of 7 lost\n    5x delivered\n")
     assert values(parsed) == {"forwarded": 5}
@@ -130,39 +121,10 @@ def test_ethtool_knows_the_interface_from_its_command():
     assert parse_ethtool(text).tables["counters"]["item"].tolist() == ["eth0"] * 2 + ["ens1f0"] * 2
 
 
-def test_names_that_drivers_give():
-    lines = ["[0]: rx_discards: 1", "rx-0.rx_packets: 2", "port.rx_bytes: 3", "rxq0: rx_bytes: 4", "tx_64_bytes: 5",
-             "rx_65_to_127_bytes: 6", "tx_queue_64_bytes: 7", "tx timeout count: 8", "rx_csum_none: -9"]  # fmt: skip
-    parsed = parse("NIC statistics:\n" + "".join(f"     {line}\n" for line in lines))
-    frame = parsed.tables["counters"]
-    assert frame["value"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, -9]
-    assert frame["counter"].tolist() == [line.rsplit(": ", 1)[0] for line in lines]
-    assert frame["unit"].tolist() == ["", "", "bytes", "bytes", "", "", "bytes", "", ""]
-
-
-def test_queues_of_vmxnet3():
-    queues = "".join(f"  Tx Queue#: {i}\n    TSO pkts tx: {i + 1}\n" for i in range(2))
-    text = f"NIC statistics:\n{queues}  tx timeout count: 3\n"
-    assert values(parse(text)) == {
-        "Tx Queue#: 0: TSO pkts tx": 1,
-        "Tx Queue#: 1: TSO pkts tx": 2,
-        "tx timeout count": 3,
-    }
-
-
 def test_an_interface_without_statistics():
     parsed = parse("$ ethtool -S lo\nno stats available\n")
     assert len(parsed.tables["counters"]) == 0
     assert parsed.warnings == ("line 2: ethtool has no statistics of lo: no stats available",)
-
-
-def test_ethtool_with_remarks():
-    parsed = parse(
-        "NIC statistics:\n      tx_q-3_pkts: 1192 <----- tx_q-3 vs eth1-Tx-5\n     ....\n"
-        "     rx: 5\nMonitoring is hard.\n"
-    )
-    assert values(parsed) == {"tx_q-3_pkts": 1192, "rx": 5}
-    assert "line 5" in parsed.warnings[0]
 
 
 @pytest.mark.parametrize(

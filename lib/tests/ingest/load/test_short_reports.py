@@ -126,12 +126,6 @@ def test_json_does_not_tell_its_unit_but_little_s_law_does():
     assert run.latency_max_s[0] == pytest.approx(0.00001)
 
 
-def test_comments_beside_the_numbers():
-    text = "Transactions: 550 hits //550\nResponse time: 3.04 secs //speed\nTransaction rate: 17.56 trans/sec<br/>\n"
-    run = parse_siege(text + "Elapsed time: 31.32 secs\n").tables["runs"].iloc[0]
-    assert (run.requests, run.latency_mean_s, run.throughput_rps) == (550, 3.04, 17.56)
-
-
 def test_an_aborted_siege_keeps_its_numbers_and_its_reason():
     text = "siege aborted due to excessive socket failure; you\n" + SIEGE
     run = parse_siege(text).tables["runs"].iloc[0]

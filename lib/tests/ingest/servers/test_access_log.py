@@ -1,6 +1,5 @@
 """Access logs: the layouts that servers are asked for, the lines that ports open to the internet collect."""
 
-import json
 import math
 from datetime import UTC, datetime
 
@@ -229,23 +228,6 @@ def test_what_nginx_can_write_is_read(ms, status, size, latency_ms, upstreams, a
     known = [u for u in upstreams if u is not None]
     assert found["upstream_s"] == pytest.approx(sum(known) / 1000) if known else math.isnan(found["upstream_s"])
     assert (found["user_agent"] or "-") == shown
-
-
-def test_json_lines():
-    usual = {"@timestamp": "2017-04-30T14:05:35+00:00", "clientip": "::1", "size": 22293, "responsetime": 0.074,
-             "upstreamtime": "0.074", "upstreamhost": "127.0.0.1:9000", "request_method": "GET", "uri": "/a",
-             "agent": "ab", "status": "200", "geo": None}  # fmt: skip
-    text = (
-        json.dumps(usual) + ",\n" + json.dumps({"nginx": usual | {"status": 502}}) + '\n{"level":"info"}\n{"status":\n'
-    )
-    assert sniff(text).name == "nginx:access-json"
-    parsed = parse_access_json(text)
-    requests = tables.check("requests", parsed.tables["requests"])
-    assert requests["status"].tolist() == [200, 502]
-    assert requests["latency_s"].tolist() == [0.074] * 2
-    assert requests["received_bytes"].tolist() == [22293.0] * 2
-    assert requests["time"].tolist() == [pd.Timestamp("2017-04-30T14:05:35Z")] * 2
-    assert [w.split(":")[0] for w in parsed.warnings] == ["line 3", "line 4"]
 
 
 def test_json_with_an_unknown_time_says_so():

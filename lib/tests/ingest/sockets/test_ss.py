@@ -112,20 +112,6 @@ def test_a_queue_below_0_is_missing():
     assert parsed.warnings == ("line 3: a queue below 0 is missing, here and below",)
 
 
-def test_an_association_of_sctp_stands_under_its_listener():
-    text = HEADER + "LISTEN 0 128 172.16.254.254:3868 *:*\n`- ESTAB  0 0 172.16.254.254%eth1:3868 172.16.1.1:42\n"
-    assert connections(text)["family"].fillna("-").tolist() == ["-", "sctp"]
-
-
-def test_old_lists_of_listeners_have_no_state():
-    text = (
-        "Recv-Q Send-Q   Local Address:Port     Peer Address:Port\n0      128               :::http            :::*\n"
-    )
-    parsed = parse(text)
-    assert parsed.tables["connections"]["state"].isna().tolist() == [True]
-    assert parsed.tables["connections"]["local_port"].tolist() == ["http"]
-
-
 def test_a_complaint_beside_a_list_is_a_warning():
     parsed = parse(f"Cannot open netlink socket: Operation not permitted\n{HEADER}{ROW}")
     assert parsed.warnings == ("line 1: ss reports: Cannot open netlink socket: Operation not permitted",)

@@ -313,13 +313,6 @@ def test_every_catalogue_of_the_installed_sysstat():
             assert word_of(words.gettext(message)).statistic == statistic, path
 
 
-def test_cells_without_a_value():
-    """Up to version 7 sar prints N/A for a line or an interrupt that is new."""
-    text = "Linux 2.6.9 (vm)  11/20/06\n\n10:00:00 TTY rcvin/s xmtin/s\n10:00:01 0 N/A N/A\n10:00:01 1 1.00 2.00\n"
-    values = parse(text).tables["counters"].value
-    assert values.isna().tolist() == [True, True, False, False]
-
-
 # ------------------------------------------------------------------ rows that were refused, or read under other columns
 USB = "1;1d6b;2;500;Linux 6.12 ehci_hcd;EHCI Host Controller"
 

@@ -28,9 +28,3 @@ def test_rows_that_pidstat_can_print_come_back(pid, percents, command):
     names = ["user", "system", "guest", "wait", "used"]
     assert [task[f"cpu_{name}_ratio"][0] for name in names] == pytest.approx([n / 1e4 for n in percents], abs=1e-9)
     assert (task.pid[0], task.command[0], task.cpu[0]) == (pid, command, "3")
-
-
-def test_nothing_active_is_no_error():
-    parsed = parse_pidstat(f"{HEADING}22:33:25      UID       PID    %usr   CPU  Command\n")
-    assert list(parsed.tables) == ["hosts"]
-    assert "no task" in parsed.warnings[0]

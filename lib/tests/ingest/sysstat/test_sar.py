@@ -280,19 +280,6 @@ def test_rows_without_a_heading_have_no_time():
     assert parsed.warnings[0].startswith("line 1: no heading")
 
 
-def test_an_unknown_section_and_an_unknown_column_are_kept_by_name():
-    text = rows("10:00:00", "10:00:01", header=SOCK.replace("tcpsck", "tcpsick"))
-    parsed = parse_sar(text + "\n10:00:00     foo/s      BAR\n10:00:01     -1.50      3\n")
-    counters = parsed.tables["counters"]
-    assert counters[["group", "counter", "value", "unit"]].to_numpy().tolist() == [
-        ["sar -n SOCK", "tcpsick", 85.0, ""],
-        ["sar", "foo/s", -1.5, ""],
-        ["sar", "BAR", 3.0, ""],
-    ]
-    assert parsed.tables["sockets"].total[0] == 87
-    assert [warning.split(":")[0] for warning in parsed.warnings] == ["line 3", "line 6"]
-
-
 @pytest.mark.parametrize(
     "clock",
     ["22时33分25秒", "22 时 33 分 25 秒", "22時33分25秒", "22시 33분 25초", "下午 10时33分25秒", "10:33:25 下午",
@@ -353,15 +340,6 @@ def test_several_hosts_keep_their_rows_apart():
     assert parsed.tables["sockets"].host.tolist() == ["vm", "lb"]
     assert parsed.tables["hosts"].host.tolist() == ["vm", "lb"]
     assert "host" not in parse_sar(rows("10:00:00", "10:00:01")).tables["sockets"]
-
-
-def test_names_at_the_end_may_hold_blanks_and_slashes():
-    header = "     MBfsfree  MBfsused   %fsused  %ufsused     Ifree     Iused    %Iused MOUNTPOINT\n"
-    row = "       245125     12894      5.00     68.85  16368247    408969      2.44 /mnt/my disk 2\n"
-    counters = parse_sar(rows("10:00:00", "10:00:01", header=header, row=row)).tables["counters"]
-    assert set(counters["item"]) == {"/mnt/my disk 2"}
-    assert counters.value.tolist() == [245125 * 2**20, 12894 * 2**20, 0.05, 0.6885, 16368247, 408969, 0.0244]
-    assert set(counters["group"]) == {"sar -F MOUNT"}
 
 
 def test_human_numbers():
