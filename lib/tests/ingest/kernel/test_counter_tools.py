@@ -1,6 +1,7 @@
 """nstat, netstat -s, ethtool -S and ip -s link: versions, drivers, what is cut off, what is not there."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,13 +21,7 @@ NSTAT = """#kernel
 IpInReceives                    58147499           0.0
 TcpExtListenOverflows           17                 0.0
 """
-LINK = """2: eth0@if5: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000
-    link/ether 06:66:de:a7:5e:60 brd ff:ff:ff:ff:ff:ff
-    RX: bytes  packets  errors  dropped overrun mcast
-    100        2        0       0       0       0
-    TX: bytes  packets  errors  dropped carrier collsns
-    300        4        0       0       0       0
-"""
+LINK = (Path(__file__).parents[2] / "data/ip/link-old.txt").read_text()
 NIC = "NIC statistics:\n     rx_packets: 7\n     rx_bytes: 900\n"
 
 

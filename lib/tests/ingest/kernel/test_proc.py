@@ -1,5 +1,7 @@
 """Files of /proc: what kernels write, several in one text, cut and in series."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -10,23 +12,13 @@ from loadcurve import tables
 from loadcurve.ingest.kernel.proc import parse_proc
 from loadcurve.ingest.sniff import parse, sniff
 
+DATA = Path(__file__).parents[2] / "data/proc"
 SOFTIRQS = "             CPU0       CPU1\n          HI:          0          1\n      NET_RX:         20         30\n"
-INTERRUPTS = (
-    "           CPU0       CPU2       \n 24:          1          2  IO-APIC   5-edge      ttyS0\nERR:          3\n"
-)
+INTERRUPTS = (DATA / "interrupts-offline.txt").read_text()
 SNMP = "Tcp: RtoMin MaxConn InSegs\nTcp: 200 -1 18446744073709551615\n"
-SOCKSTAT = """sockets: used 24
-TCP: inuse 22 orphan 1 tw 14087 alloc 48 mem 82
-UDP: inuse 3 mem 4
-RAW: inuse 5
-FRAG: inuse 6 memory 7
-"""
+SOCKSTAT = (DATA / "sockstat-each.txt").read_text()
 SOCKSTAT6 = "TCP6: inuse 8\nUDP6: inuse 9\nUDPLITE6: inuse 0\nRAW6: inuse 10\nFRAG6: inuse 11 memory 0\n"
-DEV = """Inter-|   Receive                                                |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
-    lo:       1       2    0    0    0     0          0         0        3       4    0    0    0     0       0          0
-eth0:17:5870461247 58150188    0    9    0     0          0         0 148632459567 57988310    0    0    0     0       0          0
-"""  # noqa: E501
+DEV = (DATA / "net-dev-alias.txt").read_text()
 
 
 def counters(text):

@@ -1,5 +1,7 @@
 """ss lists: addresses, headers, families, cut texts; what is refused; every sample at hand."""
 
+from pathlib import Path
+
 import pytest
 from refused import refused_line
 
@@ -143,11 +145,7 @@ def test_the_end_without_a_newline(tail, rows):
     assert bool(parsed.warnings) == (rows == 1 or "users" in tail)
 
 
-ROWS = """State     Recv-Q Send-Q        Local Address:Port         Peer Address:Port Process
-LISTEN    0      511                  0.0.0.0:80                0.0.0.0:*     users:(("nginx",pid=801,fd=6))
-ESTAB     0      36              198.18.0.3:22             198.18.0.21:51235 timer:(on,187ms,0)
-TIME-WAIT 0      0      [2001:db8:1111::3]:80    [2001:db8:2222::21]:41156
-"""
+ROWS = (Path(__file__).parents[2] / "data/ss/list-ipv6.txt").read_text()
 
 
 @pytest.mark.parametrize("width", [25, 32, 40, 50, 56, 60, 76])
