@@ -50,14 +50,6 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
 
     `flows`: a row for each connection; `reply_address` and `reply_port` only where the server answers to another place
     than the client's (source NAT).  `counters`: a row for each number of ``-S``; `item` is the processor.
-
-    Examples
-    --------
-    >>> line = ("tcp 6 111 TIME_WAIT src=198.18.0.1 dst=198.18.0.2 sport=44224 dport=8080 "
-    ...         "src=198.18.0.3 dst=198.18.0.2 sport=80 dport=44224 [ASSURED] mark=0 use=1")
-    >>> flows = parse_conntrack(line + chr(10)).tables["flows"]
-    >>> flows[["client_address", "server_address", "server_port", "reply_address", "expires_s"]].values.tolist()
-    [['198.18.0.1', '198.18.0.3', '80', '198.18.0.2', 111.0]]
     """
     cursor = ListCursor(text, "conntrack", timezone)
     flows: list[tuple[Any, ...]] = []

@@ -52,14 +52,6 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
 
     A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener. Every
     column without one of its own stays in `other` as ``name=value``.
-
-    Examples
-    --------
-    >>> text = '''# pxname,svname,qcur,scur,stot,status,type,ttime,
-    ... b,s1,0,3,75490,UP,2,12,
-    ... '''
-    >>> parse_haproxy(text).tables["balancer"][["service", "server", "connections", "latency_mean_s"]].values.tolist()
-    [['b', 's1', 75490, 0.012]]
     """
     cursor = ListCursor(text, "haproxy", timezone)
     rows: list[dict[str, Any]] = []

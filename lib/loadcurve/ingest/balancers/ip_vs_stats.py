@@ -25,18 +25,9 @@ _RATE_UNITS = ("per_s", "pps", "pps", "bytes_per_s", "bytes_per_s")
 
 
 def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several /proc/net/ip_vs_stats or /proc/net/ip_vs_stats_percpu.
+    """Table `counters` of one or several /proc/net/ip_vs_stats or /proc/net/ip_vs_stats_percpu.
 
     A row for each number; `item` is the processor, ``all`` for the kernel's ``~``.
-
-    Examples
-    --------
-    >>> text = '''   Total Incoming Outgoing         Incoming         Outgoing
-    ...    Conns  Packets  Packets            Bytes            Bytes
-    ...     6E91    AFCCD    368ED          3C01DB5          A83B879
-    ... '''
-    >>> parse_ip_vs_stats(text).tables["counters"]["value"].tolist()[:2]
-    [28305, 720077]
     """
     cursor = ListCursor(text, "proc", timezone)
     rows: list[dict[str, Any]] = []

@@ -44,15 +44,6 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
 
     `counters`: packets and bytes of each rule and of each policy; `group` is the chain, after its table where that is
     printed, `item` the rule as printed.  `balancer`: a row for each rule that sends connections to one server.
-
-    Examples
-    --------
-    >>> text = '''Chain INPUT (policy ACCEPT 704 packets, 65974 bytes)
-    ...  pkts bytes target     prot opt in     out     source               destination
-    ...  665K   48M ACCEPT     udp  --  virbr0 *       0.0.0.0/0            0.0.0.0/0            udp dpt:53
-    ... '''
-    >>> parse_iptables(text).tables["counters"][["counter", "value"]].values.tolist()
-    [['packets', 704], ['bytes', 65974], ['packets', 665000], ['bytes', 48000000]]
     """
     cursor = ListCursor(text, "iptables", timezone)
     read = _Rules(cursor)

@@ -74,17 +74,6 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
     `balancer`: a row for each service and each server at each snapshot, or none where the list is empty. `flows`: a row
     for each connection.  `counters`: time limits, sync daemons, local addresses of DPVS.  `version` is that of IPVS in
     the kernel, or of DPVS.  The last word of a text without a newline at its end is left out.
-
-    Examples
-    --------
-    >>> text = '''IP Virtual Server version 1.2.1 (size=4096)
-    ... Prot LocalAddress:Port               Conns   InPkts  OutPkts  InBytes OutBytes
-    ...   -> RemoteAddress:Port
-    ... TCP  20.20.20.1:2020                   401  8939187  8953980  830843K    1135M
-    ...   -> 17.17.17.1:5001                   134  3026088  3031335  281255K  384268K
-    ... '''
-    >>> parse_ipvsadm(text).tables["balancer"][["kind", "connections", "sent_bytes", "rounded"]].values.tolist()
-    [['service', 401, 1135000000, True], ['server', 134, 384268000, True]]
     """
     text, cut = _without_cut_word(text)
     return _Reader(ListCursor(text, "ipvsadm", timezone), cut).parsed()

@@ -39,18 +39,6 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
 
     `counters`: packets and bytes of each counted rule, element and object; `group` is family, table and chain, `item`
     the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.
-
-    Examples
-    --------
-    >>> text = '''table ip lb {
-    ...   chain pre {
-    ...     type nat hook prerouting priority dstnat; policy accept;
-    ...     ip daddr 198.18.0.2 tcp dport 8080 counter packets 20 bytes 1200 dnat to 198.18.0.3:80
-    ...   }
-    ... }
-    ... '''
-    >>> parse_nft(text).tables["balancer"][["virtual_port", "server_address", "connections"]].values.tolist()
-    [['8080', '198.18.0.3', 20]]
     """
     cursor = ListCursor(text, "nft", timezone)
     counters: list[dict[str, Any]] = []

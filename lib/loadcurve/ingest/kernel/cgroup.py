@@ -25,15 +25,9 @@ _TIME_UNITS = {"usec": 1e-6, "time": 1e-9}  # of version 2, and of version 1
 
 
 def parse_cgroup(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several ``cpu.stat`` of control groups, times in seconds.
+    """Table `counters` of one or several ``cpu.stat`` of control groups, times in seconds.
 
     A row for each number; `item` is the path of the group where the text names it.
-
-    Examples
-    --------
-    >>> text = "nr_periods 100\nnr_throttled 40\nthrottled_usec 1500000\n"
-    >>> parse_cgroup(text).tables["counters"][["counter", "value", "unit"]].values.tolist()
-    [['nr_periods', 100.0, ''], ['nr_throttled', 40.0, ''], ['throttled_usec', 1.5, 's']]
     """
     lines = Lines(text, "cgroup", timezone)
     rows: list[dict[str, Any]] = []

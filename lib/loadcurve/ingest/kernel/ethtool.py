@@ -29,16 +29,10 @@ _NONE = re.compile(r"no stats available|Cannot get stats strings information: .*
 
 
 def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several ``ethtool -S``.
+    """Table `counters` of one or several ``ethtool -S``.
 
     A row for each number; `item` is the interface where the text names it.  None, with a warning, where the driver has
     no statistics.
-
-    Examples
-    --------
-    >>> text = "$ ethtool -S eth0\nNIC statistics:\n     rx_packets: 7\n     rx_bytes: 900\n"
-    >>> parse_ethtool(text).tables["counters"][["item", "counter", "value", "unit"]].values.tolist()
-    [['eth0', 'rx_packets', 7.0, ''], ['eth0', 'rx_bytes', 900.0, 'bytes']]
     """
     lines = Lines(text, "ethtool", timezone)
     rows: list[dict[str, Any]] = []

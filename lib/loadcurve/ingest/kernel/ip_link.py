@@ -27,15 +27,9 @@ _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 
 
 def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several ``ip -s link``.
+    """Table `counters` of one or several ``ip -s link``.
 
     A row for each number; `item` is the interface.
-
-    Examples
-    --------
-    >>> text = "2: eth0: <UP> mtu 1500\n    RX: bytes  packets\n    5870631809 58152139\n"
-    >>> parse_ip_link(text).tables["counters"][["item", "counter", "value"]].values.tolist()
-    [['eth0', 'RX bytes', 5870631809.0], ['eth0', 'RX packets', 58152139.0]]
     """
     lines = Lines(text, "ip", timezone)
     rows: list[dict[str, Any]] = []
@@ -80,14 +74,7 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
 
 
 def parse_ip_link_json(text: str) -> Parsed:
-    """Table `counters` of ``ip -s -j link``.
-
-    Examples
-    --------
-    >>> text = '[{"ifindex":2,"ifname":"eth0","stats64":{"rx":{"bytes":7}}}]'
-    >>> parse_ip_link_json(text).tables["counters"][["item", "counter", "value"]].values.tolist()
-    [['eth0', 'RX bytes', 7.0]]
-    """
+    """Table `counters` of ``ip -s -j link``."""
     documents, warnings = each_json(text, "JSON of ip -s -j link")
     lines = Lines("", "ip")
     rows: list[dict[str, Any]] = []

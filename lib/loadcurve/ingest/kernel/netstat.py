@@ -24,15 +24,9 @@ _LONGEST = 200  # characters of the longest sentence, with room for other langua
 
 
 def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
+    """Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
 
     A row for each line with a number; `group` is the section, missing where no heading was seen.
-
-    Examples
-    --------
-    >>> text = "Tcp:\n    347 segments retransmitted\nTcpExt:\n    Quick ack mode was activated 57 times\n"
-    >>> parse_netstat(text).tables["counters"][["group", "counter", "value"]].values.tolist()
-    [['Tcp', 'segments retransmitted', 347.0], ['TcpExt', 'Quick ack mode was activated N times', 57.0]]
     """
     lines = Lines(text, "netstat", timezone)
     raw = text.split("\n")

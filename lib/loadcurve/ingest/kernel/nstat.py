@@ -34,15 +34,9 @@ _PROTOCOLS = (
 
 
 def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several outputs of nstat.
+    """Table `counters` of one or several outputs of nstat.
 
     A row for each counter; `group` is the protocol its name begins with.
-
-    Examples
-    --------
-    >>> text = "#kernel\nTcpExtListenOverflows           17                 0.0\n"
-    >>> parse_nstat(text).tables["counters"][["group", "counter", "value"]].values.tolist()
-    [['TcpExt', 'TcpExtListenOverflows', 17.0]]
     """
     lines = Lines(text, "nstat", timezone)
     rows: list[dict[str, Any]] = []
@@ -67,13 +61,7 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def parse_nstat_json(text: str) -> Parsed:
-    """Table `counters` of ``nstat --json``.
-
-    Examples
-    --------
-    >>> parse_nstat_json('{"kernel":{"IpInReceives":58147992}}').tables["counters"]["value"].tolist()
-    [58147992.0]
-    """
+    """Table `counters` of ``nstat --json``."""
     documents, warnings = each_json(text, "JSON of nstat")
     lines = Lines("", "nstat")
     rows: list[dict[str, Any]] = []

@@ -195,16 +195,10 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...
 
 
 def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables of files of /proc: `interrupts counters sockets connections memory load settings`.
+    """Tables of files of /proc: `interrupts counters sockets connections memory load settings`.
 
     Counters since the machine was started (or since the network namespace was made), never rates.  `text` is one or
     several files, once or in a series, perhaps with times, prompts or the names of the files between them.
-
-    Examples
-    --------
-    >>> text = "sockets: used 24\nTCP: inuse 22 orphan 0 tw 14087 alloc 48 mem 82\n"
-    >>> parse_proc(text).tables["sockets"][["total", "tcp", "time_wait"]].values.tolist()
-    [[24, 22, 14087]]
     """
     lines = Lines(text, "proc", timezone)
     rows = ProcRows()

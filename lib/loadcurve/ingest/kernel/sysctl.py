@@ -22,15 +22,9 @@ _WORD = re.compile(r"-?[0-9]+(?:\.[0-9]+)*|[0-9a-f]+(?:[-,:][0-9a-f]*)*|[A-Za-z]
 
 
 def parse_sysctl(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `settings` of one or several outputs of sysctl.
+    """Table `settings` of one or several outputs of sysctl.
 
     A row for each setting; one blank separates several numbers of a value, and an empty value is missing.
-
-    Examples
-    --------
-    >>> settings = parse_sysctl("net.ipv4.ip_local_port_range = 32768\t60999\n").tables["settings"]
-    >>> settings[["setting", "value"]].values.tolist()
-    [['net.ipv4.ip_local_port_range', '32768 60999']]
     """
     lines = Lines(text, "sysctl", timezone)
     rows: list[dict[str, Any]] = []

@@ -71,15 +71,7 @@ _NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
 
 def parse_ab(text: str) -> Parsed:
-    r"""Tables `runs`, `phases` and `latency` of every run of ab in a text.
-
-    Examples
-    --------
-    >>> parsed = parse_ab("Benchmarking h (be patient)...apr_socket_recv: Connection reset by peer (104)\n"
-    ...                   "Total of 371 requests completed\n")
-    >>> parsed.tables["runs"][["status", "reason", "requests"]].values.tolist()
-    [['failed', 'apr_socket_recv: Connection reset by peer (104)', 371]]
-    """
+    """Tables `runs`, `phases` and `latency` of every run of ab in a text."""
     warnings: list[str] = []
     try:
         reader = Reader(text)

@@ -52,15 +52,7 @@ _MICROSECONDS = 10**14  # in seconds, that would be in 3 million years
 
 
 def parse_ab_requests(text: str) -> Parsed:
-    r"""Table `requests` of the files that ``ab -g`` writes.
-
-    Examples
-    --------
-    >>> row = "Fri Nov 20 22:26:36 2026\t1795213596\t1\t3\t5\t3\n"
-    >>> parsed = parse_ab_requests("starttime\tseconds\tctime\tdtime\tttime\twait\n" + row)
-    >>> parsed.tables["requests"][["connect_s", "processing_s", "latency_s", "waiting_s"]].values.tolist()
-    [[0.001, 0.003, 0.005, 0.003]]
-    """
+    """Table `requests` of the files that ``ab -g`` writes."""
     end, warnings = end_of_rows(text)
     columns, generator = _columns(text, end)
     if not len(generator):

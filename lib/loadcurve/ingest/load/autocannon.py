@@ -42,15 +42,7 @@ _NAMES = ("runs", "latency")
 
 
 def parse_autocannon(text: str) -> Parsed:
-    r"""Tables `runs` and `latency` of the reports of autocannon in a text.
-
-    Examples
-    --------
-    >>> text = "Running 3s test @ http://h/\n8 connections\n| Stat | 50% | Avg |\n| Latency | 0 ms | 0.99 ms |\n"
-    >>> text += "| Stat | 50% | Avg |\n| Req/Sec | 301 | 300.67 |\n1k requests in 3.01s, 144 kB read\n"
-    >>> parse_autocannon(text).tables["runs"][["connections", "duration_s", "throughput_rps"]].values.tolist()
-    [[8.0, 3.01, 300.67]]
-    """
+    """Tables `runs` and `latency` of the reports of autocannon in a text."""
     cursor = Cursor(text, "autocannon")
     runs: list[dict[str, Any]] = []
     run: dict[str, Any] = {}

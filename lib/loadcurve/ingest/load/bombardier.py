@@ -54,16 +54,7 @@ _NAMES = ("runs", "latency")
 
 
 def parse_bombardier(text: str) -> Parsed:
-    r"""Tables `runs` and `latency` of the reports of bombardier in a text.
-
-    Examples
-    --------
-    >>> text = "Bombarding http://h/ for 2s using 4 connection(s)\n  Latency  160.00us  458.90us  4.44ms\n"
-    >>> text += "  HTTP codes:\n    1xx - 0, 2xx - 900, 3xx - 0, 4xx - 0, 5xx - 0\n    others - 0\n"
-    >>> text += "  Throughput:  65.46KB/s\n"
-    >>> parse_bombardier(text).tables["runs"][["requests", "throughput_rps", "latency_max_s"]].values.tolist()
-    [[900.0, 450.0, 0.00444]]
-    """
+    """Tables `runs` and `latency` of the reports of bombardier in a text."""
     cursor = Cursor(text, "bombardier")
     runs: list[dict[str, Any]] = []
     asked: dict[str, Any] = {}

@@ -233,17 +233,7 @@ _JSON_CODE = re.compile(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 
 
 def parse_fortio_json(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `histogram` of every result of fortio in a text of JSON.
-
-    Examples
-    --------
-    >>> text = '''{"RequestedQPS": "100", "ActualQPS": 50, "ActualDuration": 2000000000, "NumThreads": 4,
-    ...   "DurationHistogram": {"Count": 100, "Min": 0.001, "Max": 0.003, "Sum": 0.2, "Avg": 0.002, "StdDev": 0,
-    ...     "Data": [{"Start": 0.001, "End": 0.003, "Percent": 100, "Count": 100}],
-    ...     "Percentiles": [{"Percentile": 50, "Value": 0.002}]}, "RetCodes": {"200": 90, "503": 10}}'''
-    >>> parse_fortio_json(text).tables["runs"][["throughput_rps", "target_rate_rps"]].values.tolist()
-    [[50.0, 100.0]]
-    """
+    """Tables `runs`, `latency` and `histogram` of every result of fortio in a text of JSON."""
     documents, warnings = each_json(text, "JSON of fortio")
     results = [each for document, _ in documents for each in (document if isinstance(document, list) else [document])]
     if not results:

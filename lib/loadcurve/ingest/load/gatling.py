@@ -52,18 +52,7 @@ _FAILURE = re.compile(
 
 
 def parse_gatling(text: str) -> Parsed:
-    """Tables `runs` and `latency` of the summaries that Gatling prints at the end of its runs.
-
-    Examples
-    --------
-    >>> text = '''---- Global Information --------------------------------------------------------
-    ... > request count                                        240 (OK=107    KO=133   )
-    ... > mean response time                                     9 (OK=11     KO=7     )
-    ... > mean requests/sec                                    120 (OK=53.5   KO=66.5  )
-    ... '''
-    >>> parse_gatling(text).tables["runs"][["requests", "throughput_rps", "goodput_rps"]].values.tolist()
-    [[240.0, 120.0, 53.5]]
-    """
+    """Tables `runs` and `latency` of the summaries that Gatling prints at the end of its runs."""
     cursor = Cursor(text, "gatling")
     reports: list[dict[str, Any]] = []
     block = ""

@@ -39,19 +39,7 @@ _PLACES = {5: (1, 2, 3, 4), 6: (2, 3, 4, 5), 7: (3, 4, 5, 6), 9: (3, 4, 5, 8)}
 
 
 def parse_gatling_log(text: str) -> Parsed:
-    r"""Tables `requests`, `runs`, `latency` and `labels` of a ``simulation.log``.
-
-    Examples
-    --------
-    >>> text = "RUN\tSim\tsim\t1795383794854\t \t3.9.5\nUSER\tUsers\tSTART\t1795383795000\n" \
-    ...        "REQUEST\tOrder\tFlaky\t1795383795000\t1795383795500\tOK\t \n" \
-    ...        "REQUEST\t\tDrop\t1795383795500\t1795383797000\tKO\tPremature close\n"
-    >>> parsed = parse_gatling_log(text)
-    >>> parsed.tables["requests"][["label", "latency_s"]].values.tolist()
-    [['Order / Flaky', 0.5], ['Drop', 1.5]]
-    >>> parsed.tables["runs"][["requests_failed", "duration_s", "connections"]].values.tolist()
-    [[1.0, 2.0, 1.0]]
-    """
+    """Tables `requests`, `runs`, `latency` and `labels` of a ``simulation.log``."""
     if binary := _BINARY.match(text):
         got = f"the binary simulation.log of Gatling {binary[1] or '3.13 or later'}"
         raise ParseError(0, "text: read the summary that Gatling prints at the end instead (gatling … > run.txt)", got)

@@ -69,17 +69,7 @@ _LOG = re.compile(r"([0-9]{10,18})\t(-?[0-9]{1,3})\t([0-9]{1,12})")
 
 
 def parse_h2load(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `phases` of every h2load report in a text.
-
-    Examples
-    --------
-    >>> report = '''finished in 2.00s, 100.00 req/s, 1.00KB/s
-    ... requests: 200 total, 210 started, 200 done, 150 succeeded, 50 failed, 0 errored, 0 timeout
-    ... status codes: 150 2xx, 0 3xx, 50 4xx, 0 5xx
-    ... '''
-    >>> parse_h2load(report).tables["runs"][["requests", "errors_status"]].values.tolist()
-    [[200, 50]]
-    """
+    """Tables `runs`, `latency` and `phases` of every h2load report in a text."""
     cursor = Cursor(text, "h2load")
     reports: list[dict[str, Any]] = []
     asked: dict[str, Any] = {"clients": 0, "threads": 0}
@@ -108,14 +98,7 @@ def parse_h2load(text: str) -> Parsed:
 
 
 def parse_h2load_log(text: str) -> Parsed:
-    r"""Table `requests` of ``h2load --log-file``: start (us since the epoch), status, time (us), TAB between.
-
-    Examples
-    --------
-    >>> table = parse_h2load_log("1404210246000123\t200\t1500\n").tables["requests"]
-    >>> table[["status", "latency_s"]].values.tolist()
-    [[200.0, 0.0015]]
-    """
+    """Table `requests` of ``h2load --log-file``: start (us since the epoch), status, time (us), TAB between."""
     *lines, rest = text.split("\n")
     warnings = [f"line {len(lines) + 1}: the text ends inside a line, which is left out: {rest[:60]!r}"] if rest else []
     rows = []

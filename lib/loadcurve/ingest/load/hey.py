@@ -80,24 +80,7 @@ ESTIMATORS = {
 
 
 def parse_hey(text: str) -> Parsed:
-    """Tables `runs`, `latency`, `histogram` and `phases` of the reports of hey, boom, oha or ghz in a text.
-
-    Examples
-    --------
-    >>> report = '''Summary:
-    ...   Total:	2.0000 secs
-    ...   Slowest:	0.0016 secs
-    ...   Fastest:	0.0001 secs
-    ...   Average:	0.0004 secs
-    ...   Requests/sec:	100.0000
-    ...
-    ... Status code distribution:
-    ...   [200]	150 responses
-    ...   [503]	50 responses
-    ... '''
-    >>> parse_hey(report).tables["runs"][["throughput_rps", "errors_status"]].values.tolist()
-    [[100.0, 50.0]]
-    """
+    """Tables `runs`, `latency`, `histogram` and `phases` of the reports of hey, boom, oha or ghz in a text."""
     cursor = Cursor(text, "hey")
     reports: list[dict[str, Any]] = []
     block = ""
@@ -135,15 +118,7 @@ def parse_hey(text: str) -> Parsed:
 
 
 def parse_hey_csv(text: str) -> Parsed:
-    r"""Table `requests` of ``hey -o csv``: one row for each response.
-
-    Examples
-    --------
-    >>> text = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"
-    >>> text += "0.0024,0.0013,0.0000,0.0004,0.0006,0.0000,200,0.0004\n"
-    >>> parse_hey_csv(text).tables["requests"][["latency_s", "connect_s", "offset_s"]].values.tolist()
-    [[0.0024, 0.0013, 0.0004]]
-    """
+    """Table `requests` of ``hey -o csv``: one row for each response."""
     return parse_requests_csv(text, "hey", _CSV)
 
 

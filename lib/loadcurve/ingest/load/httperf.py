@@ -53,18 +53,7 @@ _CHATTER = ("httperf: warning", "Maximum connect", "Session ", "Session:")
 
 
 def parse_httperf(text: str) -> Parsed:
-    """Tables `runs` and `phases` of every report of httperf in a text.
-
-    Examples
-    --------
-    >>> report = '''Total: connections 10 requests 50 replies 40 test-duration 2.000 s
-    ... Request rate: 25.0 req/s (40.0 ms/req)
-    ... Reply time [ms]: response 3.2 transfer 0.3
-    ... Reply status: 1xx=0 2xx=30 3xx=0 4xx=0 5xx=10
-    ... '''
-    >>> parse_httperf(report).tables["runs"][["throughput_rps", "latency_mean_s"]].values.tolist()
-    [[20.0, 0.0035]]
-    """
+    """Tables `runs` and `phases` of every report of httperf in a text."""
     cursor = Cursor(text, "httperf")
     reports: list[dict[str, Any]] = []
     command = ""

@@ -68,15 +68,7 @@ _HEAD = 1 << 18  # characters that hold the header and a row
 
 
 def parse_jtl(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables `requests`, `runs`, `latency` and `labels` of a JTL of CSV.
-
-    Examples
-    --------
-    >>> text = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"
-    >>> text += "1795383533000,1500,Home,200,Users 1-1,true,166,4\n1795383533500,500,Home,503,Users 1-2,false,99,4\n"
-    >>> parse_jtl(text).tables["runs"][["requests", "requests_failed", "throughput_rps"]].values.tolist()
-    [[2.0, 1.0, 1.3333333333333333]]
-    """
+    """Tables `requests`, `runs`, `latency` and `labels` of a JTL of CSV."""
     end, warnings = end_of_rows(text)
     names, delimiter, begin, line = _heading(text, end)
     known = {name: i for i, name in enumerate(names) if name in _NUMBERS or name in _WORDS}

@@ -70,17 +70,7 @@ _TRENDS = {*PHASES, "http_req_duration", "iteration_duration"}
 
 
 def parse_k6(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `phases` of every end-of-test summary of k6 in a text.
-
-    Examples
-    --------
-    >>> report = '''     http_req_duration..............: avg=2.5ms min=1ms med=2ms max=1m0s p(90)=3ms p(95)=5ms
-    ...      http_req_failed................: 10.00% ✓ 30        ✗ 270
-    ...      http_reqs......................: 300    10/s
-    ... '''
-    >>> parse_k6(report).tables["runs"][["requests", "goodput_rps", "latency_max_s"]].values.tolist()
-    [[300.0, 9.0, 60.0]]
-    """
+    """Tables `runs`, `latency` and `phases` of every end-of-test summary of k6 in a text."""
     cursor = Cursor(text, "k6")
     summaries: list[dict[str, Any]] = []
     users = math.nan
@@ -230,17 +220,7 @@ _COUNTER_KEYS = ("count", "rate", "passes", "fails", "value", "matches", "total"
 
 
 def parse_k6_json(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `phases` of every k6 summary in a text of JSON.
-
-    Examples
-    --------
-    >>> text = '''{"metrics": {"http_reqs": {"count": 300, "rate": 10.0},
-    ...   "http_req_failed": {"passes": 30, "fails": 270, "value": 0.1},
-    ...   "http_req_duration": {"avg": 2.5, "min": 1, "med": 2, "max": 9, "p(95)": 5}}}'''
-    >>> parsed = parse_k6_json(text)
-    >>> parsed.tables["runs"][["requests", "goodput_rps", "latency_mean_s"]].values.tolist()
-    [[300.0, 9.0, 0.0025]]
-    """
+    """Tables `runs`, `latency` and `phases` of every k6 summary in a text of JSON."""
     documents, warnings = each_json(text, "JSON of k6's summary")
     runs = []
     for document, line in documents:

@@ -233,16 +233,7 @@ _PER_S = ("requests/s", "failures/s", "requests failed/s")
 
 
 def parse_locust_stats(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `labels` of NAME_stats.csv, or of NAME_requests.csv of old versions.
-
-    Examples
-    --------
-    >>> text = '''Type,Name,Request Count,Failure Count,Average Response Time,Requests/s,Failures/s,50%,99%
-    ... ,Aggregated,39,5,109.5,1.5,0.25,81,400
-    ... '''
-    >>> parse_locust_stats(text).tables["runs"][["requests", "throughput_rps", "goodput_rps"]].values.tolist()
-    [[39.0, 1.5, 1.25]]
-    """
+    """Tables `runs`, `latency` and `labels` of NAME_stats.csv, or of NAME_requests.csv of old versions."""
     warnings: list[str] = []
     runs: list[dict[str, Any]] = []
     latency: list[dict[str, Any]] = []

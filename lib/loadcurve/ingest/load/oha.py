@@ -37,17 +37,7 @@ _CSV = {
 
 
 def parse_oha_json(text: str) -> Parsed:
-    """Tables `runs`, `latency`, `histogram` and `phases` of every JSON result of oha in a text.
-
-    Examples
-    --------
-    >>> text = '''{"summary": {"successRate": 1.0, "total": 10.0, "slowest": 0.5, "fastest": 0.001, "average": 0.02,
-    ...   "requestsPerSec": 10.2}, "responseTimeHistogram": {}, "latencyPercentiles": {"p50": 0.015},
-    ...   "statusCodeDistribution": {"200": 90, "500": 10}, "errorDistribution": {"aborted due to deadline": 2}}'''
-    >>> parsed = parse_oha_json(text)
-    >>> parsed.tables["runs"][["requests", "requests_failed", "errors_status"]].values.tolist()
-    [[100, 0, 10]]
-    """
+    """Tables `runs`, `latency`, `histogram` and `phases` of every JSON result of oha in a text."""
     documents, warnings = each_json(text, "JSON of oha")
     runs = []
     for document, line in documents:
@@ -71,15 +61,7 @@ def _quantiles(document: object, text: str) -> list[dict[str, Any]]:
 
 
 def parse_oha_csv(text: str) -> Parsed:
-    r"""Table `requests` of ``oha --output-format csv``: one row for each response.
-
-    Examples
-    --------
-    >>> text = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n"
-    >>> text += "0.001,0,0.5,0.7,0.8,616,200\n"
-    >>> parse_oha_csv(text).tables["requests"][["latency_s", "received_bytes"]].values.tolist()
-    [[0.8, 616.0]]
-    """
+    """Table `requests` of ``oha --output-format csv``: one row for each response."""
     return parse_requests_csv(text, "oha", _CSV)
 
 

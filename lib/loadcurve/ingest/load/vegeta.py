@@ -62,17 +62,7 @@ ESTIMATOR = "t-digest, or a quantile sketch before vegeta 12"
 
 
 def parse_vegeta(text: str) -> Parsed:
-    """Tables `runs`, `latency` and `histogram` of the text reports of vegeta in a text.
-
-    Examples
-    --------
-    >>> report = '''Requests      [total, rate, throughput]  200, 10.05, 7.50
-    ... Duration      [total, attack, wait]      20s, 19.9s, 100ms
-    ... Status Codes  [code:count]               200:150  500:40  0:10
-    ... '''
-    >>> parse_vegeta(report).tables["runs"][["throughput_rps", "goodput_rps", "target_rate_rps"]].values.tolist()
-    [[9.5, 7.5, 10.05]]
-    """
+    """Tables `runs`, `latency` and `histogram` of the text reports of vegeta in a text."""
     cursor = Cursor(text, "vegeta")
     reports: list[dict[str, Any]] = []
     block = ""
@@ -286,15 +276,7 @@ _PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 
 
 def parse_vegeta_json(text: str) -> Parsed:
-    r"""Tables `runs`, `latency` and `histogram` of every JSON report of vegeta in a text.
-
-    Examples
-    --------
-    >>> text = '{"latencies":{"total":4000000,"mean":2000000,"50th":2000000,"max":3000000},"duration":1000000000,' \
-    ...        '"wait":0,"requests":2,"rate":2,"success":1,"status_codes":{"200":2},"errors":[]}'
-    >>> parse_vegeta_json(text).tables["runs"][["requests", "throughput_rps", "latency_mean_s"]].values.tolist()
-    [[2.0, 2.0, 0.002]]
-    """
+    """Tables `runs`, `latency` and `histogram` of every JSON report of vegeta in a text."""
     documents, warnings = each_json(text, "JSON of vegeta report")
     runs = [
         {

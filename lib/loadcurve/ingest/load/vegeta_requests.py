@@ -32,14 +32,7 @@ _WIDTHS = (6, 7, 8, 9, 11, 12)
 
 
 def parse_vegeta_csv(text: str) -> Parsed:
-    r"""Table `requests` of ``vegeta encode -to csv``: one row for each hit.
-
-    Examples
-    --------
-    >>> record = "1542301481000000000,200,1500000,0,616,,,attack,7,GET,http://h/,\n"
-    >>> parse_vegeta_csv(record).tables["requests"][["latency_s", "received_bytes"]].values.tolist()
-    [[0.0015, 616.0]]
-    """
+    """Table `requests` of ``vegeta encode -to csv``: one row for each hit."""
     whole, newline, rest = text.rpartition("\n")
     if not newline:
         raise ParseError(1, "a line of vegeta encode -to csv with its newline", rest)
@@ -103,16 +96,7 @@ def _slowly(text: str) -> dict[str, list[Any]]:
 
 
 def parse_vegeta_jsonl(text: str) -> Parsed:
-    r"""Table `requests` of ``vegeta encode`` (JSON, one object a line): one row for each hit.
-
-    Examples
-    --------
-    >>> line = '{"attack":"","seq":0,"code":0,"timestamp":"2019-01-02T10:00:00.5+01:00","latency":2000,' \
-    ...        '"bytes_out":0,"bytes_in":0,"error":"EOF","body":null}\n'
-    >>> table = parse_vegeta_jsonl(line).tables["requests"]
-    >>> table[["latency_s", "error"]].values.tolist(), str(table["time"][0])
-    ([[2e-06, 'EOF']], '2019-01-02 09:00:00.500000+00:00')
-    """
+    """Table `requests` of ``vegeta encode`` (JSON, one object a line): one row for each hit."""
     *lines, rest = text.split("\n")
     columns = _no_columns()
     warnings: list[str] = []

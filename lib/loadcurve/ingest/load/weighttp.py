@@ -111,19 +111,7 @@ class Run:
 
 
 def parse_weighttp(text: str) -> Parsed:
-    """Tables `runs`, `phases` and `latency` of every run of weighttp in a text.
-
-    Examples
-    --------
-    >>> parsed = parse_weighttp('''spawning thread #1: 100 concurrent requests, 1000000 total requests
-    ... finished in 6 sec, 706 millisec and 434 microsec, 149110 req/s, 18347 kbyte/s
-    ... requests: 1000000 total, 1000000 started, 1000000 done, 1000000 succeeded, 0 failed, 0 errored
-    ... status codes: 1000000 2xx, 0 3xx, 0 4xx, 0 5xx
-    ... traffic: 126000000 bytes total, 119000000 bytes http, 7000000 bytes data
-    ... ''')
-    >>> parsed.tables["runs"][["duration_s", "throughput_rps", "connections"]].values.tolist()
-    [[6.706434, 149110.0, 100.0]]
-    """
+    """Tables `runs`, `phases` and `latency` of every run of weighttp in a text."""
     cursor = Cursor(text, "weighttp", lambda raw: " ".join(raw.strip()[:4000].split()))
     runs = _read(cursor)
     if not runs:

@@ -136,32 +136,12 @@ def parse_wrk(text: str) -> Parsed:
     """Tables `runs` and `latency` of every report of wrk or wrk2 in a text; wrk is assumed unless a line shows wrk2.
 
     Lines around the reports (prompts, banners, what a Lua ``done()`` prints) are skipped.
-
-    Examples
-    --------
-    >>> report = '''Running 1s test @ http://198.18.0.3/sleep100
-    ...   1 threads and 1 connections
-    ...   Thread Stats   Avg      Stdev     Max   +/- Stdev
-    ...     Latency   100.32ms   30.43us 100.38ms   77.78%
-    ...     Req/Sec     9.44      1.67    10.00     88.89%
-    ...   9 requests in 1.00s, 1.49KB read
-    ... Requests/sec:      8.99
-    ... Transfer/sec:      1.48KB'''
-    >>> parse_wrk(report).tables["runs"][["requests", "throughput_rps", "errors_status"]].values.tolist()
-    [[9.0, 8.99, 0.0]]
     """
     return _parse(text, "wrk")
 
 
 def parse_wrk2(text: str) -> Parsed:
-    r"""Like `parse_wrk`, but wrk2 is assumed for every report.
-
-    Examples
-    --------
-    >>> failed = parse_wrk2("unable to connect to lb1:80 Connection refused\n")
-    >>> failed.tool, failed.tables["runs"]["status"].tolist()
-    ('wrk2', ['failed'])
-    """
+    """Like `parse_wrk`, but wrk2 is assumed for every report."""
     return _parse(text, "wrk2")
 
 

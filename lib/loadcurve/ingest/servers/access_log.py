@@ -127,19 +127,13 @@ _LONGEST = 1 << 16  # characters; a longer line is left out
 
 
 def parse_access_log(text: str, log_format: str = "") -> Parsed:
-    r"""Table `requests` of an access log of nginx.
+    """Table `requests` of an access log of nginx.
 
     A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
     `log_format` is the format of the log as in nginx.conf, or as in Apache's `LogFormat`; ``combined``, ``common`` or
     ``vhost_combined``. Without it each line must begin as the common format does (the words between the client and the
     time may be missing); what follows is known by its name (``rt=0.010``) or goes to `other`.  Raises ParseError where
     no line is of the format.  Raises ValueRuleError where `log_format` is not one.
-
-    Examples
-    --------
-    >>> line = '::1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 616 "-" "ab" rt=0.003 urt=0.001, 0.001\n'
-    >>> parse_access_log(line).tables["requests"][["status", "latency_s", "upstream_s"]].values.tolist()
-    [[200.0, 0.003, 0.002]]
     """
     return _parse(text, log_format, "nginx")
 

@@ -25,17 +25,11 @@ _NAMED_ODD = 5  # lines that a warning names
 
 
 def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `events` of an error log: a row for each line.
+    """Table `events` of an error log: a row for each line.
 
     `event` is the level (``warn``, ``error``, ``alert``), `text` the message.  Lines in another form, such as the
     second line of a message, are left out, and a warning names the first of them.  `timezone` is the IANA name of the
     server's zone: the lines have local times.
-
-    Examples
-    --------
-    >>> line = "2026/11/20 22:16:00 [alert] 11168#11168: 512 worker_connections are not enough\n"
-    >>> parse_error_log(line).tables["events"][["event", "text"]].values.tolist()
-    [['alert', '512 worker_connections are not enough']]
     """
     zone = zone_named(timezone)
     columns: Columns = {"tool": [], "event": [], "text": [], "time": []}

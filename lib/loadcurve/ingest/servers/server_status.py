@@ -54,16 +54,10 @@ _ROUNDED = 2e-3  # %g keeps six digits, but the uptime is a whole number of seco
 
 
 def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables `server` and `counters` of one or several pages of ``server-status?auto``.
+    """Tables `server` and `counters` of one or several pages of ``server-status?auto``.
 
     `server`: a row for each page.  `counters`: every other number, by its printed name.  `text` is the pages; each
     begins where a name comes again.  `timezone` is the IANA name of the server's zone, in which ``CurrentTime`` is.
-
-    Examples
-    --------
-    >>> page = "Total Accesses: 57278\nTotal kBytes: 50017\nUptime: 4\nReqPerSec: 14319.5\nBusyWorkers: 1\n"
-    >>> parse_server_status(page).tables["server"][["requests", "sent_bytes", "throughput_rps"]].values.tolist()
-    [[57278.0, 51217408.0, 14319.5]]
     """
     lines = Lines(text, "server-status", timezone)
     pages: list[dict[str, tuple[int, str]]] = [{}]

@@ -32,16 +32,10 @@ _HEADER = re.compile(
 
 
 def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `server` of one or several pages of ``stub_status``.
+    """Table `server` of one or several pages of ``stub_status``.
 
     A row for each page; of Tengine also a row of `counters` with its sum of request times.  `text` is the pages, each
     perhaps after a line with its time or the headers of the response.  A later page that is cut gets a warning.
-
-    Examples
-    --------
-    >>> page = "Active connections: 2 \nserver accepts handled requests\n 9 9 40 \nReading: 0 Writing: 1 Waiting: 1 \n"
-    >>> parse_stub_status(page).tables["server"][["connections", "requests", "waiting"]].values.tolist()
-    [[2, 40, 1]]
     """
     lines = Lines(text, "stub_status", timezone)
     starts = [match.start() for match in _START.finditer(text)]

@@ -61,14 +61,6 @@ def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
 
     `text` is output of one or several calls of ss, with any options, each perhaps after a line with its time.  Raises
     ParseError where a line is not what ss prints, and where there is neither a list nor a summary.
-
-    Examples
-    --------
-    >>> text = '''State  Recv-Q Send-Q Local Address:Port Peer Address:Port
-    ... LISTEN 0      511                *:80              *:*
-    ... '''
-    >>> parse_ss(text).tables["connections"][["state", "local_port", "send_queue"]].values.tolist()
-    [['LISTEN', '80', 511]]
     """
     try:
         return _parse(text, timezone)
@@ -113,22 +105,6 @@ def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:
     One row for each snapshot; `time` is missing where no time was given, `fragments` where ss printed no ``FRAG`` row.
     A snapshot without other lines keeps what it has, with a warning.  Raises ParseError where a line is not what ss
     prints, the counts do not add up, or there is no summary.
-
-    Examples
-    --------
-    >>> text = '''1795214067.320213382
-    ... Total: 32
-    ... TCP:   11803 (estab 28, closed 11773, orphaned 0, timewait 11737)
-    ...
-    ... Transport Total     IP        IPv6
-    ... RAW       0         0         0
-    ... UDP       0         0         0
-    ... TCP       30        30        0
-    ... INET      30        30        0
-    ... FRAG      0         0         0
-    ... '''
-    >>> parse_ss_summary(text).tables["sockets"][["established", "time_wait", "transport_tcp"]].values.tolist()
-    [[28, 11737, 30]]
     """
     cursor = Cursor(text, "ss")
     summaries = _Summaries(cursor, timezone)

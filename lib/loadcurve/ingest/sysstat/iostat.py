@@ -112,16 +112,6 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
 
     `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.  Raises
     ParseError if a row does not fit its header, or if there is none.
-
-    Examples
-    --------
-    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
-    ...
-    ... Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
-    ... vda              82.44      2728.03       998.28    4241909    1552274
-    ... '''
-    >>> parse_iostat(text).tables["disks"][["device", "transfers_per_s", "read_bytes_per_s"]].values.tolist()
-    [['vda', 82.44, 2793502.72]]
     """
     warnings: list[str] = []
     text, wrapped = unwrap_rows(text)
@@ -296,13 +286,6 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
 
     `text` is output of one or several runs; one that ends too early is read up to its last whole report.  Raises
     ParseError if the text is not JSON of iostat; the error names the line at which the document begins.
-
-    Examples
-    --------
-    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,
-    ... "date": "11/20/26", "statistics": [{"disk": [{"disk_device": "vda", "r/s": 4.00, "rkB/s": 252.00}]}]}]}}'''
-    >>> parse_iostat_json(text).tables["disks"][["device", "reads_per_s", "read_bytes_per_s"]].values.tolist()
-    [['vda', 4.0, 258048.0]]
     """
     warnings: list[str] = []
     tables: dict[str, list[dict[str, Any]]] = {"disks": [], "cpu": [], "counters": []}

@@ -35,17 +35,6 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
 
     Averages, including those since the machine was started, are in `averages`; NUMA nodes in `counters`.  Raises
     ParseError if a row does not fit its header, or if there is none.
-
-    Examples
-    --------
-    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
-    ...
-    ... 22:33:25     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
-    ... 22:33:26     all   20.42    0.00   42.41    0.00    0.00   29.84    0.00    0.00    0.00    7.33
-    ... '''
-    >>> cpu = parse_mpstat(text).tables["cpu"]
-    >>> str(cpu.time[0]), cpu[["cpu", "cpu_user_ratio", "cpu_idle_ratio"]].values.tolist()
-    ('2026-11-20 22:33:26+00:00', [['all', 0.2042, 0.0733]])
     """
     warnings: list[str] = []
     reader = Reader(text, "mpstat", timezone, warnings)
@@ -115,14 +104,6 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
 
     `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
     ParseError if the text is not JSON of mpstat; the error names the line at which the document begins.
-
-    Examples
-    --------
-    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,
-    ... "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",
-    ... "cpu-load": [{"cpu": "all", "usr": 20.42, "sys": 72.25, "idle": 7.33}]}]}]}}'''
-    >>> parse_mpstat_json(text).tables["cpu"][["cpu", "cpu_user_ratio"]].values.tolist()
-    [['all', 0.2042]]
     """
     warnings: list[str] = []
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in ("cpu", "interrupts", "counters")}

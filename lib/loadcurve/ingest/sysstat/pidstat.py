@@ -63,16 +63,6 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
     One row of `processes` for each task and instant; averages, including those since boot, are in `averages`, with the
     process and its command as `item`.  Raises ParseError if a row does not fit its header, or if there is neither row
     nor header.
-
-    Examples
-    --------
-    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
-    ...
-    ... 22:33:25      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command
-    ... 22:33:26    65534     11162   25.49   68.63    0.00    0.98   94.12     0  nginx: worker
-    ... '''
-    >>> parse_pidstat(text).tables["processes"][["pid", "command", "cpu_user_ratio"]].values.tolist()
-    [[11162, 'nginx: worker', 0.2549]]
     """
     warnings: list[str] = []
     reader = Reader(text, "pidstat", timezone, warnings)
@@ -223,13 +213,6 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
 
     `text` is output of one or several runs; one that ends too early is read up to its last whole interval.  Raises
     ParseError if the text is not JSON of pidstat; the error names the line at which the document begins.
-
-    Examples
-    --------
-    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",
-    ... "io": [{"UID": "33", "PID": "42", "kB_rd/s": 100.00, "kB_wr/s": 20.00, "cmd": "nginx"}]}]}]}}'''
-    >>> parse_pidstat_json(text).tables["processes"][["pid", "read_bytes_per_s", "command"]].values.tolist()
-    [[42, 102400.0, 'nginx']]
     """
     warnings: list[str] = []
     reader = Reader(text, "pidstat", timezone, warnings)

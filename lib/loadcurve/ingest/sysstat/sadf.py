@@ -60,19 +60,11 @@ _USB = ("BUS", "idvendor", "idprod", "maxpower", "manufact", "product")
 
 
 def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables of what ``sadf -d`` or ``sadf -dh`` printed.
+    """Tables of what ``sadf -d`` or ``sadf -dh`` printed.
 
     The tables that sar's text of the same recording gives; restarts and comments in `events`.  `timezone` is the IANA
     name of the zone of times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a row does not fit its header, or
     if there is neither header nor row.
-
-    Examples
-    --------
-    >>> text = '''# hostname;interval;timestamp;IFACE;rxpck/s;rxkB/s
-    ... vm;1;2026-11-20 22:33:26 UTC;eth0;127374.00;1.50
-    ... '''
-    >>> parse_sadf(text).tables["network"][["interface", "received_pps", "received_bytes_per_s"]].values.tolist()
-    [['eth0', 127374.0, 1536.0]]
     """
     lines = text.split("\n")
     warnings: list[str] = []
@@ -357,17 +349,11 @@ class _Run:
 
 
 def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables of what ``sadf -p`` (or sadf without an option) printed.
+    """Tables of what ``sadf -p`` (or sadf without an option) printed.
 
     The tables that sar's text of the same recording gives; restarts and comments in `events`.  `text` is output of one
     or several runs; spaces may replace tabs if no item contains spaces.  `timezone` is the IANA name of the zone of
     times without ``UTC`` (``-T``, ``-t``).  Raises ParseError if a line is not what sadf prints, or if there is none.
-
-    Examples
-    --------
-    >>> text = "vm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%user\t20.25\nvm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%idle\t7.29\n"
-    >>> parse_sadf_p(text).tables["cpu"][["cpu", "cpu_user_ratio", "cpu_idle_ratio"]].values.tolist()
-    [['0', 0.2025, 0.0729]]
     """
     lines = text.split("\n")
     warnings: list[str] = []

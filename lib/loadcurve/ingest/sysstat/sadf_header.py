@@ -25,17 +25,6 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
     """Table `hosts` of what ``sadf -H`` printed; `version` is that of the recorder.
 
     Raises ParseError if the lines with the host or the date are missing.
-
-    Examples
-    --------
-    >>> text = '''System activity data file: srv1.sa (0x2175)
-    ... File created by sar/sadc from sysstat version 12.6.1
-    ... Host: Linux 6.18.44 (vm)  11/20/26  _x86_64_ (2 CPU)
-    ... File date: 2026-11-20
-    ... '''
-    >>> parsed = parse_sadf_header(text)
-    >>> parsed.version, parsed.tables["hosts"][["host", "kernel", "architecture", "cpus"]].values.tolist()
-    ('12.6.1', [['vm', '6.18.44', 'x86_64', 2]])
     """
     warnings: list[str] = []
     instants = Instants(zone_named(timezone), warnings)

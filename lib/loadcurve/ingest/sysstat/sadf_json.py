@@ -26,14 +26,6 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
     one that ends too early is read up to its last whole interval.  `timezone` is the IANA name of the zone of times
     that are not UTC (``-T``, ``-t``).  Raises ParseError if the text is not JSON of sadf; the error names the line at
     which the document begins.
-
-    Examples
-    --------
-    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "number-of-cpus": 2, "statistics": [{"timestamp":
-    ... {"date": "2026-11-20", "time": "22:33:26", "utc": 1, "interval": 1}, "queue": {"runq-sz": 1, "ldavg-1": 0.08}
-    ... }]}]}}'''
-    >>> parse_sadf_json(text).tables["load"][["host", "run_queue", "load_1min"]].values.tolist()
-    [['vm', 1, 0.08]]
     """
     warnings: list[str] = []
     rows, instants = Rows(warnings), Instants(zone_named(timezone), warnings)

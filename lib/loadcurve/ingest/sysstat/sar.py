@@ -301,17 +301,6 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     Raises ParseError if a heading, a header row, a time or a number is not what sysstat prints, if sar printed an error
     and nothing else, or if the text is that of another system's sar.  Raises ValueRuleError if there is no such time
     zone.
-
-    Examples
-    --------
-    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
-    ...
-    ... 23:59:59        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil
-    ... 00:00:00         eth0 127568.00 127510.00      1.50      2.00      0.00      0.00      0.00      9.39
-    ... '''
-    >>> network = parse_sar(text).tables["network"]
-    >>> str(network.time[0]), float(network.received_bytes_per_s[0])
-    ('2026-11-21 00:00:00+00:00', 1536.0)
     """
     zone = zone_named(timezone)
     text, broken = rejoin_lines(text.removeprefix("\ufeff"))

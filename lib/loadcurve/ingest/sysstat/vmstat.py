@@ -125,17 +125,6 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     runs of ``vmstat``, perhaps after the command that printed it: ``-S`` and ``-y`` are taken from that command,
     because the output does not show them.  `timezone` is the IANA name of the zone of ``-t``'s local times, unless the
     header says UTC.  Raises ParseError if a header or a row is not what vmstat prints, or if there is none.
-
-    Examples
-    --------
-    >>> text = '''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
-    ...  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
-    ...  2  0      0 242849   1888 205328    0    0  1376   504 1501 4190  7 20 73  0  0
-    ...  3  0      0 242849   1888 205328    0    0     0     0 3770 17312 20 73  7  0  0
-    ... '''
-    >>> tables = parse_vmstat(text).tables
-    >>> float(tables["cpu"].cpu_user_ratio[0]), tables["load"].run_queue.tolist(), len(tables["averages"])
-    (0.2, [2, 3], 11)
     """
     warnings: list[str] = []
     tables = _ReportTables(warnings)
@@ -273,15 +262,9 @@ def _row(
 
 
 def parse_vmstat_statistics(text: str) -> Parsed:
-    r"""Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
+    """Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
 
     Raises ParseError if a line is not what vmstat prints, or if there is none.
-
-    Examples
-    --------
-    >>> tables = parse_vmstat_statistics("     24682416 K total memory\n       125744 forks\n").tables
-    >>> tables["counters"][["counter", "value", "unit"]].values.tolist()
-    [['total memory', 25274793984.0, 'bytes'], ['forks', 125744.0, '']]
     """
     lines = text.split("\n")
     rows: list[dict[str, Any]] = []
