@@ -10,9 +10,6 @@ import pandas as pd
 from loadcurve import tables
 from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.errors import LoadcurveError
-from loadcurve.files import paths
-from loadcurve.ingest.sniff import parse
-from loadcurve.study.archive import opened
 
 Tables = Mapping[str, pd.DataFrame]
 Change = Callable[[Tables], dict[str, pd.DataFrame]]
@@ -97,29 +94,6 @@ def without_rows(table: str, where: Mapping[str, Any]) -> Change:
     return lambda given: {**given, table: given[table][~rows_where(given[table], where)]}
 
 
-def with_text(*replacements: tuple[str, str]) -> Change:
-    """Return a change of the text that wrk printed in the clean run; what the parser reads then replaces the run's row.
-
-    A replacement with a text that is not in the output is refused, so a planted fault cannot be lost.
-    """
-
-    def change(given: Tables) -> dict[str, pd.DataFrame]:
-        text = opened(paths.studies() / STUDY / RUN / "local.wrk.txt").read_text("utf-8")
-        for old, new in replacements:
-            if old not in text:
-                raise LoadcurveError(f"text must contain {old!r}, got {text!r}")
-            text = text.replace(old, new)
-        printed = parse(text, "wrk").tables["runs"].iloc[0].to_dict()
-        stated = {name: value for name, value in printed.items() if not pd.isna(value)}
-        if "throughput_rps" not in stated:  # the report was cut off
-            numbers = given["runs"].select_dtypes("number").columns
-            stated |= dict.fromkeys(set(numbers) - {"connections", "threads", "generator", "repeat"}, np.nan)
-            stated["status"] = None
-        return with_values("runs", **stated)(given)
-
-    return change
-
-
 def chain(*changes: Change) -> Change:
     """Return the changes one after the other."""
 
@@ -130,6 +104,13 @@ def chain(*changes: Change) -> Change:
         return done
 
     return change
+
+
+def scaled(runs: pd.DataFrame, by: pd.Series | np.ndarray) -> pd.DataFrame:
+    """Return the runs with a throughput multiplied by so much in the same time; response times are then N/X."""
+    names = ("requests", "throughput_rps", "goodput_rps", "received_bytes", "received_bytes_per_s")
+    more = {name: runs[name].astype(float) * by for name in names}
+    return runs.assign(**more | {"requests": more["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / by})
 
 
 def times(factor: float) -> Callable[[pd.Series], pd.Series]:

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.audit.atlas import Shows
-from validation.faults.mutation import Change, Tables, around, planted_fault, with_rows, with_values
+from validation.faults.mutation import Change, Tables, around, planted_fault, scaled, with_rows, with_values
 
 _BUSY: dict[str, Any] = {
     "cpu_idle_ratio": 0.01,
@@ -35,11 +35,7 @@ def limited(most_rps: float) -> Change:
 
     def change(given: Tables) -> dict[str, pd.DataFrame]:
         runs = given["runs"]
-        share = (most_rps / runs["throughput_rps"]).clip(upper=1.0)
-        names = ("requests", "throughput_rps", "goodput_rps", "received_bytes", "received_bytes_per_s")
-        less = {name: runs[name].astype(float) * share for name in names}
-        less |= {"requests": less["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / share}
-        return {**given, "runs": runs.assign(**less)}
+        return {**given, "runs": scaled(runs, (most_rps / runs["throughput_rps"]).clip(upper=1.0))}
 
     return change
 

@@ -8,7 +8,7 @@ import pandas as pd
 from loadcurve.audit.atlas import Shows
 from loadcurve.audit.run_tables import tables_of
 from loadcurve.tables import check
-from validation.faults.mutation import Change, Tables, chain, planted_fault, with_values
+from validation.faults.mutation import Change, Tables, chain, planted_fault, scaled, with_values
 
 
 def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -20,10 +20,7 @@ def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
 def drifting(tables: Tables) -> dict[str, pd.DataFrame]:
     """Return the tables with a throughput that falls by 10 % from the first run to the last."""
     runs = tables["runs"].sort_values("started_at")
-    fall = np.linspace(1.05, 0.95, len(runs))
-    slower = {name: runs[name].astype(float) * fall for name in ("requests", "throughput_rps", "goodput_rps")}
-    slower |= {"requests": slower["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / fall}
-    return {**tables, "runs": runs.assign(**slower, received_bytes_per_s=runs["received_bytes_per_s"] * fall)}
+    return {**tables, "runs": scaled(runs, np.linspace(1.05, 0.95, len(runs)))}
 
 
 def second_half(column: str, value: object) -> Change:
@@ -41,18 +38,16 @@ def scattered(factors: Mapping[str, tuple[float, ...]]) -> Change:
     """Return a change: each variant is a copy of the runs, its repeats multiplied by these factors."""
 
     def change(tables: Tables) -> dict[str, pd.DataFrame]:
-        copies = [_scattered(tables["runs"], variant, of) for variant, of in factors.items()]
+        runs = tables["runs"]
+        copies = [
+            scaled(runs, runs["repeat"].map(dict(enumerate(of, start=1))).astype(float)).assign(
+                variant=variant, run_id=variant + "-" + runs["run_id"]
+            )
+            for variant, of in factors.items()
+        ]
         return {"runs": pd.concat(copies, ignore_index=True)}
 
     return change
-
-
-def _scattered(runs: pd.DataFrame, variant: str, factors: tuple[float, ...]) -> pd.DataFrame:
-    by = runs["repeat"].map(dict(enumerate(factors, start=1))).astype(float)
-    names = ("requests", "throughput_rps", "goodput_rps", "received_bytes", "received_bytes_per_s")
-    changed = {name: runs[name].astype(float) * by for name in names}
-    changed |= {"requests": changed["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / by}
-    return runs.assign(variant=variant, run_id=variant + "-" + runs["run_id"], **changed)
 
 
 def averaged(tables: Tables) -> dict[str, pd.DataFrame]:
