@@ -98,7 +98,11 @@ def _range(curve: Curve) -> Iterator[str]:
         elif found.value > 0 and found.hi > _COARSE * found.value:
             yield f"Measure {_words(load)} between {found.value:g} and {found.hi:g}: the capacity lies there."
         elif found.value == 0:
-            yield _below(load, lowest)
+            yield (
+                "Not even 1 connection keeps the objective: improve a single request, or relax the objective."
+                if load == "connections" and lowest <= 1
+                else f"No load keeps the objective: measure {_words(load)} below {lowest:g}."
+            )
 
 
 def _repeats(curve: Curve) -> Iterator[str]:
@@ -125,12 +129,6 @@ def _records(curves: list[Curve], tables: Mapping[str, pd.DataFrame]) -> Iterato
     tools = tables["runs"]["tool"] if "tool" in tables["runs"] else pd.Series(dtype=str)
     if all(curve.load == "connections" for curve in curves) and not tools.isin(HOLD_A_RATE).any():
         yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
-
-
-def _below(load: str, lowest: float) -> str:
-    if load == "connections" and lowest <= 1:
-        return "Not even 1 connection keeps the objective: improve a single request, or relax the objective."
-    return f"No load keeps the objective: measure {_words(load)} below {lowest:g}."
 
 
 def _words(load: str) -> str:

@@ -34,21 +34,22 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
     scale, unit = _time_unit(times.mask(times.eq(0)), digits.max())
     columns: list[tuple[str, Iterable[str]]] = [
         *((name.removeprefix(FACTOR), levels[name].astype(str)) for name in levels if name.startswith(FACTOR)),
-        (LOADS[load], [_load(at, load) for at in levels[load]]),
+        (LOADS[load], [f"{at:,g}" if load == "connections" else rate_cell(at) for at in levels[load]]),
         ("runs", [str(runs) for runs in levels["runs"]]),
         ("requests/s", [rate_cell(x) for x in levels["throughput_rps"]]),
         ("interval", [interval_cell(lo, hi) for lo, hi in levels[["throughput_lo", "throughput_hi"]].to_numpy()]),
         ("gain", [_gain(gain) for gain in levels["gain_ratio"]]),
     ]
     columns += [
-        (f"{_statistic(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits, strict=True)])
+        (f"{percentile(name)} [{unit}]", [_time(*x, scale) for x in zip(times[name], digits, strict=True)])
         for name in times
     ]
     if "generator_ratio" in levels:
         busy = levels["generator_ratio"]
         columns.append(("generator busy", ["" if np.isnan(x) else format_quantity(x, "ratio", 2) for x in busy]))
     if levels["error_ratio"].gt(0).any():
-        columns.append(("errors", [_errors(x) for x in levels["error_ratio"]]))
+        shares = levels["error_ratio"]
+        columns.append(("errors", ["" if pd.isna(x) else format_quantity(x, "ratio", 2) if x else "0" for x in shares]))
     shown = [(heading, list(cells)) for heading, cells in columns if any(cells)]
     return [heading for heading, _ in shown], [list(row) for row in zip(*(cells for _, cells in shown), strict=True)]
 
@@ -118,18 +119,10 @@ def connections_words(number: float) -> str:
     return f"{number:,.10g} connection{'' if number == 1 else 's'}"
 
 
-def _statistic(column: str) -> str:
-    return "mean" if column == "latency_mean_s" else percentile(column)
-
-
 def _time_unit(times: pd.DataFrame, digit: float) -> tuple[float, str]:
     """Scale and name of the unit in which the median of the response times, or their last digit, is at least 1."""
     median = np.nanmedian(times.astype(float)) if times.notna().any(axis=None) else 1.0
     return next((unit for unit in _TIMES if max(median, digit) >= unit[0]), _TIMES[-1])
-
-
-def _load(at: float, load: str) -> str:
-    return f"{at:,g}" if load == "connections" else rate_cell(at)
 
 
 def rate_cell(value: float) -> str:
@@ -160,12 +153,6 @@ def _time(value: float, digit: float, scale: float) -> str:
 
 def _gain(gain: float) -> str:
     return "" if math.isnan(gain) else f"{gain:+.0%}".replace("-0%", "+0%").replace("-", "−").replace("%", " %")
-
-
-def _errors(ratio: float) -> str:
-    if pd.isna(ratio):
-        return ""
-    return "0" if ratio == 0 else format_quantity(ratio, "ratio", 2)
 
 
 def label_settings(runs: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:

@@ -214,12 +214,12 @@ class _Grouper:
     def _load(self, run: str, column: str) -> object:
         return _number(self.known[run].get(column)) or self.columns.get(column, {}).get(run)
 
-    def _cell(self, run: str, *, load: bool = True) -> Hashable:
+    def _cell(self, run: str) -> Hashable:
         """Everything known that distinguishes the points of runs."""
         facts = self.known[run]
         others = [str(value) for name, value in sorted(facts.items()) if name not in _NUMBERS and _is(value)]
         own = [self.columns[name].get(run) for name in self.factors]
-        loads = [self._load(run, name) for name in ("connections", "target_rate_rps", "threads")] if load else []
+        loads = [self._load(run, name) for name in ("connections", "target_rate_rps", "threads")]
         return tuple(others), tuple(own), tuple(map(str, loads))
 
     def _is_known(self, slot: _Slot) -> bool:

@@ -211,8 +211,9 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
                 row["connections"] = run.factors.get("connections")
             frame = complete("runs", pd.DataFrame([row]), run, command, "run.json", load_started, generator)
             parts.frames["runs"].append(frame)
-    if len(stated) == len(generators) > 1:
-        _check_sum(sum(stated), run, folder)
+    total, recorded = sum(stated), run.factors.get("connections")
+    if len(stated) == len(generators) > 1 and total == total and total != recorded:  # NaN: a generator reports none
+        raise wrong(folder, "factors", f"{recorded} connections of all generators together", f"{total:g}")
 
 
 def _form(command: Command, folder: Path, parts: Parts) -> Form | None:
@@ -265,13 +266,6 @@ def _parse(form: Form, path: Path, parts: Parts) -> Parsed:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ParseError(line, "UTF-8", str(error.object[error.start : error.end]), shown(path)) from None
-
-
-def _check_sum(total: float, run: Run, folder: Path) -> None:
-    """Raise if several generators report other connections in all than `run.json` records; NaN is not known."""
-    if total == total and total != run.factors.get("connections"):
-        expected = f"{run.factors.get('connections')} connections of all generators together"
-        raise wrong(folder, "factors", expected, f"{total:g}")
 
 
 def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:

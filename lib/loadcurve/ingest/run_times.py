@@ -10,7 +10,6 @@ import pandas as pd
 
 from loadcurve.errors import printable
 from loadcurve.ingest.on_disk import OnDisk, span_of, times_of
-from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import NOT_ATTACHED, Matched, Note, Placement, RawFile
 
 # Tools are started and stopped by hand or by scripts, and sar prints whole seconds.
@@ -48,7 +47,8 @@ def place_by_times(
     matched: Matched,
 ) -> list[Placement]:
     """Return the runs to which the rows of monitors may belong."""
-    spans = {file.path: span for file in files if (span := _span(file.tables))}
+    found = {f.path: f.tables.span if isinstance(f.tables, OnDisk) else span_of(f.tables) for f in files}
+    spans = {path: span for path, span in found.items() if span}
     known = {w.run_id: (w.started_at, w.started_at + w.duration_s) for w in windows if w.started_at + w.duration_s > 0}
     written = _by_modification([w for w in windows if w.run_id not in known], spans, owners)
     matched.started |= {run: start for run, (start, _) in written.items()}
@@ -121,10 +121,6 @@ def assign(times: np.ndarray, windows: Sequence[tuple[float, float]]) -> np.ndar
     result = np.empty_like(found)
     result[order] = found
     return result
-
-
-def _span(tables: Tables) -> tuple[float, float] | None:
-    return tables.span if isinstance(tables, OnDisk) else span_of(tables)
 
 
 def _by_modification(

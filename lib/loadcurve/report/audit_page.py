@@ -31,7 +31,8 @@ def audit_page(audits: Sequence[tuple[str, Findings]], every: bool = False) -> s
     for path, findings in audits:
         inner = "\n".join(_audited(findings, 3 if several else 2, every))
         parts.append(f"<section>\n<h2>{escape(path)}</h2>\n{inner}\n</section>" if several else inner)
-    rules = {rule: None for _, findings in audits for rule in findings["rule"][_found(findings)]}
+    severities = ("error", "warning", "ignored")
+    rules = {rule: None for _, found in audits for rule in found["rule"][found["severity"].isin(severities)]}
     if rules:
         explained = "\n".join(_explained(explain(all_rules()[rule])) for rule in rules)
         parts.append(f"<section>\n<h2>The rules that found something</h2>\n{explained}\n</section>")
@@ -41,10 +42,6 @@ def audit_page(audits: Sequence[tuple[str, Findings]], every: bool = False) -> s
     summary = f"Audit of {number} run{'s' * (number != 1)} by {len(all_rules())} rules"
     title = f"{heading}: {'; '.join(dict.fromkeys(verdicts.values()))}"
     return framed(title, heading, summary, "\n".join(parts), __version__, datetime.now(UTC))
-
-
-def _found(findings: pd.DataFrame) -> pd.Series:
-    return findings["severity"].isin(["error", "warning", "ignored"])
 
 
 def _audited(findings: Findings, level: int, every: bool) -> Iterator[str]:

@@ -108,13 +108,11 @@ def _slowly(text: str) -> dict[str, pa.ChunkedArray]:
         for column, value in zip(found, (groups, name, int(start), int(end), fields[state], message), strict=True):
             found[column].append(value)
     return {
-        column: pa.chunked_array([pa.array(values) if column in ("start", "end") else _dictionary(values)])
+        column: pa.chunked_array(
+            [pa.array(values) if column in ("start", "end") else pa.array(values, pa.string()).dictionary_encode()]
+        )
         for column, values in found.items()
     }
-
-
-def _dictionary(values: list[str]) -> pa.DictionaryArray:
-    return pa.array(values, pa.string()).dictionary_encode()
 
 
 def _requests(columns: dict[str, pa.ChunkedArray], warnings: list[str]) -> tuple[pd.DataFrame, np.ndarray]:

@@ -39,34 +39,15 @@ from loadcurve.stats.estimate import Estimate
 
 LinearForm = tuple[Array, Array | float]
 
-
-def _fix_unit(q: float, n: Array) -> LinearForm:
-    return np.column_stack([n - 1, n * (n - 1)]), 1 / q
-
-
-def _fix_contention(q: float, n: Array) -> LinearForm:
-    return np.column_stack([1 + q * (n - 1), n * (n - 1)]), 0.0
-
-
-def _fix_coherency(q: float, n: Array) -> LinearForm:
-    pairs = q * n * (n - 1)
-    return np.column_stack([1 + pairs, n + pairs]), 0.0
-
-
-def _fix_peak(q: float, n: Array) -> LinearForm:
-    return np.column_stack([1 + n * (n - 1) / q**2, n]), 0.0
-
-
-def _fix_limit(q: float, n: Array) -> LinearForm:
-    return np.column_stack([np.ones_like(n), n * (n - 1)]), n / q
-
-
 # With a quantity q fixed, N / X is linear in the other parameters.  Each function returns the columns of this linear
 # form, whose coefficients are >= 0 everywhere in the domain, and its constant term.
 PROFILED: dict[str, Callable[[float, Array], LinearForm]] = {
-    "unit_throughput_rps": _fix_unit, "contention": _fix_contention, "coherency": _fix_coherency, "peak": _fix_peak,
-    "limit_rps": _fix_limit,
-}  # fmt: skip
+    "unit_throughput_rps": lambda q, n: (np.column_stack([n - 1, n * (n - 1)]), 1 / q),
+    "contention": lambda q, n: (np.column_stack([1 + q * (n - 1), n * (n - 1)]), 0.0),
+    "coherency": lambda q, n: (np.column_stack([1 + q * n * (n - 1), n + q * n * (n - 1)]), 0.0),
+    "peak": lambda q, n: (np.column_stack([1 + n * (n - 1) / q**2, n]), 0.0),
+    "limit_rps": lambda q, n: (np.column_stack([np.ones_like(n), n * (n - 1)]), n / q),
+}
 QUANTITIES = tuple(PROFILED)
 """What a profile can be drawn of."""
 
