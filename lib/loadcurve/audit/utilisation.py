@@ -81,16 +81,14 @@ def _roles(means: pd.DataFrame, runs: pd.DataFrame) -> np.ndarray:
     cpu = means["cpu"].to_numpy()
     hosts = means.groupby("key")["host"].transform("nunique").to_numpy()
     on_generator = means["host"].to_numpy() == (pins["host"].fillna("").to_numpy() if "host" in pins else "")
-    server, generator = (_text(pins[name]) for name in ("server_cpu", "generator_cpu"))
+    server, generator = (
+        pins[name].astype("string").fillna("").to_numpy(object) for name in ("server_cpu", "generator_cpu")
+    )
     of_generator = (cpu == generator) & ((hosts == 1) | on_generator)
     of_server = (cpu == server) & ((hosts == 1) | ((hosts == 2) & ~on_generator))
     shared = of_server & of_generator  # a processor of both is of neither
     roles: np.ndarray = np.where(shared, "", np.where(of_generator, "generator", np.where(of_server, "server", "")))
     return roles
-
-
-def _text(values: pd.Series) -> np.ndarray:
-    return np.asarray(values.astype("string").fillna(""), dtype=object)
 
 
 @once
@@ -105,18 +103,6 @@ def busy_links(tables: Tables) -> pd.DataFrame:
 
     sar divides the bytes that the interface counts by its speed.  Each frame occupies the link for 24 bytes more, which
     is 2 % of a full frame but 29 % of the shortest.  They are added where the packets are known.
-
-    Examples
-    --------
-    Frames of 60 bytes at the highest rate of 1 Gbit/s, 1,488,095 each second, of which sar shows 71 %:
-
-    >>> row = {"study": "s", "run_id": "a", "host": "h", "interface": "eth0", "received_pps": 1488095.0,
-    ...        "transmitted_pps": 0.0, "received_bytes_per_s": 1488095.0 * 60, "transmitted_bytes_per_s": 0.0,
-    ...        "utilisation_ratio": 1488095 * 60 * 8 / 1e9}
-    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a"}])
-    >>> found = busy_links({"runs": runs, "network": pd.DataFrame([row])})
-    >>> float(round(found["busy"][0], 3)), round(row["utilisation_ratio"], 3)
-    (1.0, 0.714)
     """
     return _busy_devices(tables, "network", "interface", _with_overhead)
 

@@ -202,14 +202,7 @@ def _is_timed(row: dict[str, Any]) -> bool:
 
 
 def contradictions(parsed: Parsed) -> list[str]:
-    """Return a warning for each contradiction in the response times of what was parsed.
-
-    Examples
-    --------
-    >>> row = {"generator": 0, "latency_mean_s": 2.0, "latency_max_s": 1.5}
-    >>> contradictions(Parsed("wrk2", {"runs": [row]}))[0]
-    'report 1: the mean response time of 2.00 s is over the maximum of 1.50 s, which cannot be: check the file'
-    """
+    """Return a warning for each contradiction in the response times of what was parsed."""
     return [*_of_runs(parsed), *_of_quantiles(parsed), *_of_rates(parsed)]
 
 

@@ -48,17 +48,7 @@ _TOOLS = {
 
 
 def options_of(tool: str, argv: Sequence[str]) -> dict[str, float | bool]:
-    """Return ``target_rate_rps``, ``connections`` and ``latency_corrected``, as far as a command line settles them.
-
-    Examples
-    --------
-    >>> options_of("oha", ["taskset", "-c", "1", "oha", "-q", "200", "--latency-correction", "http://h/"])
-    {'target_rate_rps': 200.0, 'connections': 50, 'latency_corrected': True}
-    >>> options_of("hey", ["hey", "-q", "5", "-c", "8", "http://h/"])  # of each worker
-    {'target_rate_rps': 40.0, 'connections': 8}
-    >>> options_of("oha", ["oha", "-c", "8", "http://h/"])
-    {'connections': 8, 'latency_corrected': False}
-    """
+    """Return ``target_rate_rps``, ``connections`` and ``latency_corrected``, as far as a command line settles them."""
     known = _TOOLS.get(tool)
     at = next((i for i, word in enumerate(argv) if PurePosixPath(word).name == tool), None)
     if known is None or at is None:

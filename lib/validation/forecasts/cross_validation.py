@@ -32,18 +32,13 @@ _MIN_RATIO = 0.05
 
 
 def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array:
-    r"""Interval score of log X: the width of the interval, and 2 / α times by how much it misses; lower is better.
+    """Interval score of log X: the width of the interval, and 2 / α times by how much it misses; lower is better.
 
     α = 1 − level.  T. Gneiting, A. E. Raftery, "Strictly Proper Scoring Rules, Prediction, and Estimation", Journal of
     the American Statistical Association 102(477), 2007, equation 43.  Of the logarithm, as a factor of two too much is
     as wrong as a factor of two too little, and no curve that rises far outweighs the others.
 
     The ends and the observed value are in units of the last throughput that was seen.
-
-    Examples
-    --------
-    >>> interval_score(np.array([1.0, 1.0]), np.exp([1.0, 1.0]), np.exp([0.5, 1.5]), 0.9).round(6).tolist()
-    [1.0, 11.0]
     """
     lo = np.log(np.maximum(lo, _MIN_RATIO))
     hi = np.maximum(np.log(np.maximum(hi, _MIN_RATIO)), lo)

@@ -45,13 +45,6 @@ def expected_largest_share(sources: int, shares: tuple[float, ...]) -> float:
     .. math:: P(\max \le m) = \frac{k!}{k^k e^{-k}} [x^k] \prod_i \sum_{j \le m} p_{k w_i}(j)\, x^j
 
     Multinomial counts are Poisson counts given their sum (B. Levin, Annals of Statistics 9(5), 1981).
-
-    Examples
-    --------
-    Three sources and two servers: 3 : 0 with probability 1/4, else 2 : 1.
-
-    >>> expected_largest_share(3, (0.5, 0.5))
-    0.75
     """
     if sources > _MANY:
         return max(shares) + math.sqrt(2 * math.log(len(shares)) * max(shares) / sources)

@@ -51,14 +51,7 @@ _WHOLE = re.compile(r".*%\)|.*Finished: [0-9]+")
 
 
 def parse_jmeter(text: str) -> Parsed:
-    r"""Table `runs` of the lines of JMeter's summariser: the last total of each run.
-
-    Examples
-    --------
-    >>> line = "summary =    160 in 00:00:02 =  106.6/s Avg:    17 Min:     0 Max:   100 Err:    49 (30.63%)\n"
-    >>> parse_jmeter(line).tables["runs"][["requests", "requests_failed", "latency_mean_s"]].values.tolist()
-    [[160.0, 49.0, 0.017]]
-    """
+    """Table `runs` of the lines of JMeter's summariser: the last total of each run."""
     cursor = Cursor(text, "jmeter")
     runs: list[dict[str, Any]] = []
     started: int | None = None

@@ -229,19 +229,7 @@ _AT_END = ("no element found", "unclosed token", "unclosed CDATA section", "part
 
 
 def parse_jtl_xml(text: str) -> Parsed:
-    """Tables `requests`, `runs`, `latency` and `labels` of a JTL of XML; one that ends too early up to its last sample.
-
-    Examples
-    --------
-    >>> text = '''<?xml version="1.0" encoding="UTF-8"?>
-    ... <testResults version="1.2">
-    ... <httpSample t="42" lt="40" ts="1795383745021" s="true" lb="Moved" rc="200" rm="OK" tn="Users 1-2" by="509">
-    ...   <httpSample t="30" lt="30" ts="1795383745021" s="true" lb="Moved-0" rc="302" rm="" tn="Users 1-2" by="343"/>
-    ... </httpSample>
-    ... </testResults>'''
-    >>> parse_jtl_xml(text).tables["requests"][["label", "latency_s", "status"]].values.tolist()
-    [['Moved', 0.042, 200]]
-    """
+    """Tables `requests`, `runs`, `latency` and `labels` of a JTL of XML; a cut one up to its last sample."""
     begin = _BEGINNING.search(text)
     if begin is None:
         raise nothing_in(text, "XML of JMeter, which begins with <testResults")

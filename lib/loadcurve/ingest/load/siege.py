@@ -50,20 +50,7 @@ _MEGABYTE = 1024.0**2
 
 
 def parse_siege(text: str) -> Parsed:
-    """Table `runs` of every summary of siege in a text, printed or JSON.
-
-    Examples
-    --------
-    >>> report = '''Transactions:		         626 hits
-    ... Elapsed time:		       52.29 secs
-    ... Response time:		        6.95 secs
-    ... Transaction rate:	       11.97 trans/sec
-    ... Successful transactions:         626
-    ... Failed transactions:	        1123
-    ... '''
-    >>> parse_siege(report).tables["runs"][["requests", "throughput_rps", "latency_mean_s"]].values.tolist()
-    [[626.0, 11.97, 6.95]]
-    """
+    """Table `runs` of every summary of siege in a text, printed or JSON."""
     cursor = Cursor(text, "siege")
     reports: list[dict[str, Any]] = []
     users, version = 0, ""

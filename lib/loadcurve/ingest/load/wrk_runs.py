@@ -71,11 +71,6 @@ def number(column: str, token: str, line: int, warnings: list[str]) -> float | i
 
     A number that somebody rounded by hand (``70.2s``) is taken as written, with a warning; a count below 0, as ``%d``
     prints a counter over 2 147 483 647, is missing with a warning.
-
-    Examples
-    --------
-    >>> number("duration_s", "1.50m", 4, []), number("received_bytes", "2.00KB", 7, []), number("requests", "9", 7, [])
-    (90.0, 2048.0, 9)
     """
     units, expected = units_of(column)
     if not units:

@@ -19,15 +19,9 @@ _LONGEST = 1 << 16
 
 
 def parse_access_json(text: str) -> Parsed:
-    r"""Table `requests` of an access log with a JSON object in each line.
+    """Table `requests` of an access log with a JSON object in each line.
 
     A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
-
-    Examples
-    --------
-    >>> line = '{"time_iso8601":"2026-11-20T22:34:32+00:00","status":"200","request_time":"0.003"}\n'
-    >>> parse_access_json(line).tables["requests"][["status", "latency_s"]].values.tolist()
-    [[200.0, 0.003]]
     """
     unread_lines = UnreadLines()
     decoder = Decoder(**_AS_WRITTEN)

@@ -130,17 +130,6 @@ def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
     missing where no time was given, `state` where ss left its column out, each other column where ss did not print it:
     for most numbers, where it is 0.  Raises ParseError where a line is not what ss prints, and where there is neither a
     header nor a row nor a time.
-
-    Examples
-    --------
-    >>> text = '''## 2026-11-20T23:40:00.123456789Z
-    ... State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process
-    ... LISTEN    7      4096              [::]:80            [::]:*
-    ... TIME-WAIT 0      0         198.18.0.3:80     198.18.0.1:41156
-    ... '''
-    >>> columns = ["state", "receive_queue", "local_address", "peer_port"]
-    >>> parse_ss_connections(text).tables["connections"][columns].values.tolist()
-    [['LISTEN', 7, '::', '*'], ['TIME-WAIT', 0, '198.18.0.3', '41156']]
     """
     warnings: list[str] = []
     journal = Journal(timezone, warnings)

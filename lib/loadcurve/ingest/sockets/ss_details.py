@@ -37,11 +37,6 @@ def timer_s(text: str) -> float:
     """Seconds until a timer of ``ss -o`` fires; NaN where ss printed no time.
 
     Raises ValueError where ss does not print such a time.
-
-    Examples
-    --------
-    >>> timer_s("9.403ms"), timer_s("011ms"), timer_s("1min8sec"), timer_s("81min"), timer_s("")
-    (9.403, 0.011, 68.0, 4860.0, nan)
     """
     found = _TIMER.fullmatch(text)
     if found is None:

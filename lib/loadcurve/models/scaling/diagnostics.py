@@ -162,12 +162,6 @@ def sign_runs(residuals: Array) -> tuple[int, float]:
     residuals change sign more often than free ones: the probability is too high rather than too low.
 
     Residuals that are 0 are left out; where all have one sign or none is left, the probability is 1.
-
-    Examples
-    --------
-    >>> runs, probability = sign_runs(np.array([-1, -1, -1, -1, 1, 1, 1, 1]))
-    >>> runs, round(probability, 4)  # 2 of the 70 orders of four and four
-    (2, 0.0286)
     """
     signs = np.sign(residuals[residuals != 0])
     above, below = int((signs > 0).sum()), int((signs < 0).sum())

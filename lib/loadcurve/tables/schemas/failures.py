@@ -80,20 +80,7 @@ def polls_timeouts(runs: pd.DataFrame) -> pd.Series:
 
 
 def count_failures(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the requests of each run that failed, and all that it sent; missing where the tool counts no failures.
-
-    Examples
-    --------
-    >>> wrk = {"tool": "wrk", "requests": [80], "errors_status": [10], "errors_read": [20]}
-    >>> count_failures(pd.DataFrame(wrk)).values.tolist()  # 10 of 80 responses, and 20 requests without one
-    [[30.0, 100.0]]
-
-    A report of ab whose line with the classes is lost, and one whose responses only differ in length:
-
-    >>> ab = pd.DataFrame({"tool": "ab", "requests": 80, "requests_failed": 9, "errors_length": [None, 9]})
-    >>> count_failures(ab)["failed"].tolist()
-    [9.0, 0.0]
-    """
+    """Return the requests of each run that failed, and all that it sent; missing where the tool counts no failures."""
     polled = polls_timeouts(runs).to_numpy()
     tool, requests, late, duration = _numbers(runs, "requests", "errors_timeout", "duration_s")
     known = ("requests_failed", "requests_succeeded", "connections", "received_bytes")
@@ -142,14 +129,6 @@ def error_ratio(runs: pd.DataFrame) -> pd.Series:
     """Return the share of the requests of each run that failed, from 0 to 1, by `count_failures`.
 
     If a larger share of the connections never opened, that share: nobody was served on these.
-
-    Examples
-    --------
-    ab counts 53 error pages among 200 responses, and the same 53 as responses of another length:
-
-    >>> ab = pd.DataFrame({"tool": "ab", "requests": [200], "errors_status": [53], "errors_length": [53]})
-    >>> error_ratio(ab).tolist()
-    [0.265]
     """
     counts, connections = count_failures(runs), _numbers(runs, "connections")[1]
     never = np.divide(count_unopened(runs), connections, out=np.full(len(runs), np.nan), where=connections > 0)
