@@ -245,8 +245,9 @@ BETWEEN_RESULTS = INTERRUPTED.partition("try:")[0] + 'print("waiting", flush=Tru
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ended", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("script", [INTERRUPTED, BETWEEN_RESULTS], ids=["in a result", "between results"])
-def test_ctrl_c_ends_all_processes(script):
+def test_workers_at_work_end_with_their_caller(script, ended):
     """A worker that lives on would hold the pipe of standard error open."""
     done = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -254,7 +255,7 @@ def test_ctrl_c_ends_all_processes(script):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert done.stdout.readline() == "waiting\n"
-    os.killpg(done.pid, signal.SIGINT)
+    os.killpg(done.pid, ended)
     _, said = done.communicate(timeout=300)
-    assert done.returncode == -signal.SIGINT
-    assert said.count("KeyboardInterrupt") == 1 and said.count("Traceback") == 1
+    assert done.returncode == -ended
+    assert said.count("KeyboardInterrupt") == said.count("Traceback") == (ended == signal.SIGINT)

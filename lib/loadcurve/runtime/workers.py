@@ -3,7 +3,7 @@
 `concurrent.futures.ProcessPoolExecutor` does not fit here.  Its processes import the caller's main module again, so a
 script that reads a folder would run once in each of them; and when the system kills one of them, it does not say which
 item was the reason.  Here, each worker is a Python process that imports only this package and reads items from a pipe.
-It ends with the pipe, so also when this process is killed.
+It ends with the pipe, also at work, so also when this process is killed.
 
 The threads that talk to the workers are daemons, and `ThreadPoolExecutor` is not used: at its end, the interpreter
 would wait for all items that were submitted, also where an exception left the results behind.
@@ -13,6 +13,7 @@ import atexit
 import json
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -195,6 +196,7 @@ def serve() -> None:
     global _serving
     _serving = True
     echo_messages()
+    threading.Thread(target=_end_with_caller, daemon=True).start()
     items, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not reach the results
     function = pickle.load(items)
@@ -215,3 +217,11 @@ def serve() -> None:
             results.flush()
         except BrokenPipeError:  # the caller was killed
             os._exit(1)
+
+
+def _end_with_caller() -> None:
+    """End this worker when the caller has ended; an item of minutes would go on beside the caller's next command."""
+    pipe = select.poll()
+    pipe.register(0, 0)  # a hang-up is always reported; nobody but the caller holds the other end
+    pipe.poll()
+    os._exit(1)
