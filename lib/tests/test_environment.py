@@ -4,7 +4,8 @@ import re
 import tomllib
 
 import pytest
-import yaml
+
+from loadcurve.files.yaml_document import read_yaml
 
 # What `make` installs; what tests, `make bench` and `make fuzz` take besides.
 READER = "requirements.lock"
@@ -57,7 +58,7 @@ def test_readers_install_no_tool_of_developers_and_all_locks_agree(locks, direct
 
 
 def test_conda_names_what_make_installs_in_the_locked_versions(root, locks, direct):
-    python, *specs, pip, own = yaml.safe_load((root / "environment.yml").read_text("utf-8"))["dependencies"]
+    python, *specs, pip, own = read_yaml(root / "environment.yml").values["dependencies"]
     assert (python, pip, own) == ("python>=3.11,<3.14", "pip", {"pip": ["--editable ./lib"]})
     wanted = dict(spec.split("=") for spec in specs)
     assert {normal(name) for name in wanted} == direct[READER] | {"mkdocstrings-python"}

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from one_test import in_one_test
 
 from loadcurve import read, read_published, read_published_entries
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.reads import studies_read
+from loadcurve.files.yaml_document import read_yaml, yaml_text
 from loadcurve.reading import read_published_raw
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def published(root, source):
 
 @cache
 def described(root, source):
-    return yaml.safe_load((published(root, source) / "source.yml").read_text("utf-8"))
+    return read_yaml(published(root, source) / "source.yml").values  # noqa: PD011
 
 
 def not_read(root, source):
@@ -123,7 +123,7 @@ def test_a_garbled_cell_is_named_with_its_line(root, source, table, tmp_path, mo
     folder.mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
     meanings = described(root, source)["tables"][table]
-    (folder / "source.yml").write_text(yaml.safe_dump({"tables": {table: meanings}}, sort_keys=False), "utf-8")
+    (folder / "source.yml").write_text(yaml_text({"tables": {table: meanings}}), "utf-8")
     path = folder / f"{table}.csv"
     with (published(root, source) / path.name).open(encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)
@@ -417,7 +417,7 @@ SOURCE_FACTS = {"id", "title", "author", "year", "address", "read_in", "rights"}
 
 @pytest.fixture(scope="module")
 def curve_sources(root):
-    return yaml.safe_load((root / "data" / "published" / "scaling_curves" / "source.yml").read_text("utf-8"))
+    return read_yaml(root / "data" / "published" / "scaling_curves" / "source.yml").values  # noqa: PD011
 
 
 @pytest.fixture(scope="module")

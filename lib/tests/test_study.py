@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import examples
+from hypothesis import example, given
+from hypothesis import strategies as st
 from one_test import in_one_test
 
 from loadcurve.analysis.objective import parse_objective
@@ -107,6 +110,29 @@ def test_words_and_numbers_are_those_of_yaml_1_2(tmp_path):
     assert study.links == {"S1": {"rate_bps": 1e8}}
     write_study(study, tmp_path / "again" / "s")
     assert read_study(tmp_path / "again" / "s") == study
+
+
+TEXTS = (
+    st.text()
+    | st.text(st.sampled_from(" \n\t'\"\\:#-\x85a"), min_size=60, max_size=300)
+    | st.from_regex(r"[-+]?[0-9._:]{0,5}(e[-+]?[0-9]{1,2}|o[0-7]{2})?", fullmatch=True)
+)
+
+
+@examples(200)
+@given(TEXTS, TEXTS)
+@example("1e8", "0o17")
+@example("no", "2026-11-29")
+def test_any_text_of_a_study_is_read_as_it_was_written(tmp_path_factory, name, text):
+    study = Study("1e8", "on", load={"headers": {name: text}, "lines": [text, [name]]})
+    written = write_study(study, tmp_path_factory.getbasetemp() / study.study)
+    assert read_study(written) == study
+
+
+@pytest.mark.parametrize("study", ["nginx_requested_names", "listening_layouts"])  # with a script; with long texts
+def test_a_recorded_study_is_written_as_it_was(root, tmp_path, study):
+    recorded = root / "data" / "studies" / study
+    assert write_study(read_study(recorded), tmp_path / study).read_text() == (recorded / "study.yml").read_text()
 
 
 @in_one_test("name", ["", "a b", "../a", "ä", "a/b", "a.b", "a\n", "-a", "a" * 65])

@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml
+
+from loadcurve.files.yaml_document import read_yaml
 
 # Their values are typed twice in a test of their own, or are judgements of a reader.
 OTHER_SOURCES = {"audit_labels", "scaling_curves", "reading_checklist"}
@@ -53,7 +54,7 @@ def second_folder(root):
 
 @cache
 def declared(root, source):
-    return yaml.safe_load((first_folder(root) / source / "source.yml").read_text("utf-8"))
+    return read_yaml(first_folder(root) / source / "source.yml").values
 
 
 def sources(root):

@@ -1,17 +1,20 @@
-"""Read YAML 1.2 with the line of every value, so that errors can name the line.
+"""Read YAML 1.2 with the line of every value, so that errors can name the line; write it.
 
 In YAML 1.2, ``off`` and ``no`` are strings and ``1e8`` is a number; in YAML 1.1, which PyYAML reads, ``off`` and ``no``
-are false and ``1e8`` is a string.
+are false and ``1e8`` is a string.  A text that either version would read as something else is written in quotes.
 """
 
 import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
+from ruamel.yaml.emitter import Emitter
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.resolver import VersionedResolver, implicit_resolvers
 
 from loadcurve.errors import ParseError
 from loadcurve.files.document import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, Document, Place, read_text
@@ -50,6 +53,53 @@ def parse_yaml(text: str, path: Path, *, only_texts: bool = False) -> Document:
     except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
         # For some broken directives the library raises Python's own error.
         raise ParseError(0, "YAML", str(error), str(path)) from None
+
+
+def yaml_text(values: Any, *, flow: bool = False) -> str:
+    """Return values as YAML that reads back as the same values; with `flow`, as one line."""
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.Resolver, yaml.Emitter, yaml.sort_base_mapping_type_on_output = _Resolver, _Emitter, False
+    yaml.default_flow_style, yaml.width = flow, 10_000 if flow else 80
+    yaml.dump(values, text := StringIO())
+    return text.getvalue()
+
+
+_PATTERNS: dict[str, Any] = {}  # First character of a word → types and their patterns, in both versions
+for _, *_pattern, _firsts in implicit_resolvers:
+    for _first in _firsts:
+        _PATTERNS.setdefault(_first, []).append(_pattern)
+
+
+class _Resolver(VersionedResolver):
+    versioned_resolver = _PATTERNS
+
+
+class _Emitter(Emitter):
+    """Breaks lines as PyYAML does; those of the library end with spaces, or lose spaces after a tab."""
+
+    def choose_scalar_style(self) -> Any:
+        return super().choose_scalar_style() if self.event.value.isprintable() else '"'
+
+    def write_plain(self, text: str, split: bool = True) -> None:
+        first, *others = re.split("(?<! ) (?! )", text)
+        self.write_indicator(first, True)
+        for word in others:
+            if split and self.column > self.best_width:
+                self.write_indent()
+            self.write_indicator(word, True)
+
+    def write_double_quoted(self, text: str, split: bool = True) -> None:
+        self.write_indicator('"', True)
+        escaped = False
+        for one in text:
+            if split and (escaped or one == " ") and self.column > self.best_width + escaped:
+                self.write_indicator("\\", False)
+                self.write_indent()
+                self.write_indicator("\\" * (one == " "), False)
+            escaped = one in '"\\' or not one.isprintable()
+            word = "\\" + self.ESCAPE_REPLACEMENTS.get(one, f"U{ord(one):08X}") if escaped else one
+            self.write_indicator(word, False)
+        self.write_indicator('"', False)
 
 
 class _Composer(Composer):

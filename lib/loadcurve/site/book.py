@@ -6,10 +6,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import yaml
 from bs4 import BeautifulSoup, Tag
 
 from loadcurve.files.atomic import write_text
+from loadcurve.files.yaml_document import read_yaml
 
 # What is looked up, not read: a reader of the printed book has the site for it.
 _LEFT_OUT = ("All figures", "Reference", "Notebooks", "中文")
@@ -17,7 +17,7 @@ _LEFT_OUT = ("All figures", "Reference", "Notebooks", "中文")
 
 def write_book(root: Path) -> Path:
     """Write `build/book.html` from the built site of a checkout; return its path."""
-    nav = yaml.safe_load((root / "mkdocs.yml").read_text("utf-8"))["nav"]
+    nav = read_yaml(root / "mkdocs.yml").values["nav"]
     listed = [(title, page and f"{page.removesuffix('.md')}.html") for title, page in _entries(nav)]
     names = {page: page.removesuffix(".html").replace("/", "-") for _, page in listed if page}
     contents = [

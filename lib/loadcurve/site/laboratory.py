@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-import yaml
-
 from loadcurve.files import paths
+from loadcurve.files.yaml_document import yaml_text
 from loadcurve.lab import describe, read_checked
 from loadcurve.lab.hosts.network.conditions import SYSCTLS
 from loadcurve.lab.hosts.network.topology import TOPOLOGIES
@@ -192,8 +191,7 @@ def _default(key: Key) -> str:
         return ""
     if not isinstance(value, str):  # as one line of a study file
         value = int(value) if isinstance(value, float) and value.is_integer() else value
-        value = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
-        value = value.removesuffix("\n...\n").strip()
+        value = yaml_text(value, flow=True).strip()
     return f"default `{value}`"
 
 

@@ -17,14 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeVar, get_args
 
-import yaml
 from pydantic import ConfigDict, Field
 
 from loadcurve.errors import ParseError, ValueRuleError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
 from loadcurve.files.document import Document, built, read_text
 from loadcurve.files.paths import check_own_file, leads_out_of
-from loadcurve.files.yaml_document import read_yaml
+from loadcurve.files.yaml_document import read_yaml, yaml_text
 from loadcurve.study import SECTIONS, Command, Run, Study
 from loadcurve.study.archive import opened
 from loadcurve.study.run import FUNCTIONS
@@ -202,7 +201,7 @@ def write_study(study: Study, folder: Path) -> Path:
     target = folder / "study.yml"
     usual = asdict(Study(study.study, study.question))
     values = {k: v for k, v in asdict(study).items() if k in ("study", "question") or v != usual[k]}
-    write_text(target, yaml.safe_dump(json.loads(json.dumps(values)), sort_keys=False, allow_unicode=True))
+    write_text(target, yaml_text(json.loads(json.dumps(values))))
     return target
 
 

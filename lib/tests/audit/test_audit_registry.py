@@ -1,10 +1,10 @@
 import re
 import sys
 import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from conftest import ROOT
 from one_test import in_one_test
 
@@ -15,6 +15,7 @@ from loadcurve.audit.rule import INTERNAL_ERROR
 from loadcurve.audit.settings import build_settings, read_settings
 from loadcurve.audit.verdict import unchecked_sentences
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.site import rules as reference
 
 PAGES = ("guides/gate_a_build.md", "reference/study_file.md")
@@ -186,7 +187,8 @@ def test_settings_on_pages_are_settings(root):
     """The loadcurve.toml of the guide and the section of the reference name rules and limits that there are."""
     guide, reference = ((root / "handbook" / page).read_text("utf-8") for page in PAGES)
     values = tomllib.loads(re.search(r"```toml\n(.*?)```", guide, re.DOTALL)[1])["audit"]
-    section = yaml.safe_load(re.search(r"```yaml\n(audit:.*?)```", reference, re.DOTALL)[1])["audit"]
+    text = re.search(r"```yaml\n(audit:.*?)```", reference, re.DOTALL)[1]
+    section = parse_yaml(text, Path("study.yml")).values["audit"]  # noqa: PD011
     for given in (values, section):
         settings = build_settings(given, all_rules(), "a page")
         assert settings.ignore and settings.limits

@@ -9,7 +9,6 @@ import pytest
 HEAVY = {
     "dask", "hypothesis", "matplotlib", "nbformat", "papermill", "pyarrow.parquet", "ruamel.yaml",
     "scipy.integrate", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "seaborn", "statsmodels",
-    "yaml",
 }  # fmt: skip
 REPORT = Path(__file__).parents[1] / "data/folders/wrk_only/c64.txt"
 CODE = """

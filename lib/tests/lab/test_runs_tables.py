@@ -5,10 +5,10 @@ import shutil
 from dataclasses import replace
 
 import pytest
-import yaml
 from launched_runs import DELAYS, launched, read_folder
 
 from loadcurve.errors import LabError, ParseError
+from loadcurve.files.yaml_document import read_yaml, yaml_text
 from loadcurve.lab import launch
 from loadcurve.launching import measure
 from loadcurve.study.records import fingerprint, read_run, read_study, write_run
@@ -100,9 +100,9 @@ def test_an_edited_file_is_refused(folder):
 
 def test_a_study_that_was_edited_afterwards_keeps_its_runs(folder):
     file = folder / "study.yml"
-    values = yaml.safe_load(file.read_text())
+    values = read_yaml(file).values
     values["load"]["connections"] = 12
-    file.write_text(yaml.safe_dump(values, sort_keys=False))
+    file.write_text(yaml_text(values))
     made = read_folder(folder)
     assert set(made.tables["runs"]["run_id"]) == set(made.runs)
     assert any("load.connections 10 then, 12 now" in words for words in made.warnings)

@@ -7,13 +7,13 @@ import subprocess
 from dataclasses import fields
 
 import pytest
-import yaml
 from examples import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 from study_texts import HEAD, read, written
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.yaml_document import yaml_text
 from loadcurve.lab.study_file import StudyFile, read_checked
 from loadcurve.study import is_place, settled
 
@@ -97,13 +97,13 @@ def outcome(folder, text):
 @example(base=BASES[4], changes={"load.threads": 0})
 def test_garbage_in_a_section_is_told(folder, base, changes):
     values = {"study": "s", "question": "?"} | settled(base, changes)
-    outcome(folder, yaml.safe_dump(values, allow_unicode=True))
+    outcome(folder, yaml_text(values))
 
 
 @examples(100)
 @given(base=st.sampled_from(BASES), key=st.sampled_from(TOP), value=garbage)
 def test_garbage_in_place_of_a_section_is_told(folder, base, key, value):
-    outcome(folder, yaml.safe_dump({"study": "s", "question": "?", **base, key: value}))
+    outcome(folder, yaml_text({"study": "s", "question": "?", **base, key: value}))
 
 
 @examples(100)
@@ -117,13 +117,13 @@ def test_garbage_in_place_of_a_section_is_told(folder, base, key, value):
 )
 def test_garbage_in_variants_and_levels_is_told(folder, base, variants, factors, design):
     values = {"study": "s", "question": "?", "design": design, **base, "variants": variants, "factors": factors}
-    outcome(folder, yaml.safe_dump(values))
+    outcome(folder, yaml_text(values))
 
 
 @examples(50)
 @given(points=st.lists(st.dictionaries(st.sampled_from(PLACES), garbage, max_size=2), max_size=3))
 def test_garbage_in_listed_points_is_told(folder, points):
-    outcome(folder, yaml.safe_dump({"study": "s", "question": "?", "points": points}))
+    outcome(folder, yaml_text({"study": "s", "question": "?", "points": points}))
 
 
 @given(text=st.text(max_size=60))

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from one_test import in_one_test
 from study_texts import written
 
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.yaml_document import yaml_text
 from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.run.deployment import argvs
 from loadcurve.lab.run.obstacles import deployments, first_points
@@ -215,7 +215,7 @@ def test_the_places_are_those_of_the_study(tmp_path):
     for base, place in PLACES:
         module = isinstance(place, tuple) and "modules" in place
         word = "/usr/lib/a.so" if module else right.get(place, "/usr/sbin/program")
-        study = read_checked(written(tmp_path, yaml.safe_dump(put(base, place, word))))
+        study = read_checked(written(tmp_path, yaml_text(put(base, place, word))))
         assert arranged(study)[0], (place, word)
 
 
@@ -230,7 +230,7 @@ def test_numbers_are_digits_on_a_command_line(tmp_path):
         {"load.tool": "wrk2", "load.rate_rps": 10**12, "load.threads": 1},
         {"load.tool": "weighttp", "load.requests": 1_234_567_890},
     ):
-        text = yaml.safe_dump({"study": "s", "question": "?"} | settled({}, changes))
+        text = yaml_text({"study": "s", "question": "?"} | settled({}, changes))
         words, _, _ = arranged(read_checked(written(tmp_path, text)))
         (argv,) = [argv for argv in words if argv[0] in ("wrk", "wrk2", "hey", "h2load", "ab", "weighttp")]
         numbers = [word for word in argv if re.search(r"\d", word) and "/" not in word and "." not in word[-5:]]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import material
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from loadcurve import read_load
+from loadcurve.files.yaml_document import parse_yaml
 from loadcurve.site.hooks import changed_since
 
 SITE = ROOT / "build" / "site"
@@ -97,7 +97,7 @@ def test_a_caption_names_the_level_of_its_notebook():
 
 @pytest.mark.parametrize("source", sorted((ROOT / "handbook" / "zh").glob("*.md")), ids=lambda path: path.stem)
 def test_a_translation_names_the_pages_that_changed_since(source):
-    meta = yaml.safe_load(source.read_text("utf-8").split("---\n")[1])
+    meta = parse_yaml(source.read_text("utf-8").split("---\n")[1], source).values
     text = (SITE / "zh" / f"{source.stem}.html").read_text("utf-8")
     changed = changed_since(meta, ROOT / "handbook")
     assert '<html lang="zh"' in text and ("译文可能过时" in text) == bool(changed)

@@ -6,13 +6,13 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from loadcurve import tables
 from loadcurve.audit import all_rules
 from loadcurve.files import paths
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.site import raw_files, versions
 from loadcurve.site.book import write_book
 
@@ -193,8 +193,7 @@ def test_the_navigation_names_existing_pages():
             for value in entry.values() if isinstance(entry, dict) else entry:
                 yield from leaves(value)
 
-    config = re.sub(r"!!python\S+", "", (ROOT / "mkdocs.yml").read_text("utf-8"))
-    for name in leaves(yaml.safe_load(config)["nav"]):
+    for name in leaves(read_yaml(ROOT / "mkdocs.yml").values["nav"]):
         if name != "notebooks/00_template.md":  # generated
             assert (ROOT / "handbook" / name).exists(), name
 

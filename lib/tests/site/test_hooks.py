@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-import yaml
 from conftest import ROOT
 from mkdocs.exceptions import PluginError
 
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.site import hooks
 from loadcurve.site.macros import LINKING, MACROS
 
@@ -40,7 +40,7 @@ def test_a_notebook_is_in_the_navigation_because_its_file_is_there(tmp_path):
     shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     toy = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A toy\n\n**Why?**\n\nBecause.")])
     nbformat.write(toy, tmp_path / "notebooks" / "99_toy.ipynb")
-    listed = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2].partition("\n\n")[0])
+    listed = read_yaml(ROOT / "mkdocs.yml").values["nav"]
     config = SimpleNamespace(nav=listed, config_file_path=str(tmp_path / "mkdocs.yml"))
     [section] = [section["Notebooks"] for section in hooks.on_config(config).nav if "Notebooks" in section]
     assert section[0] == {"Template": "notebooks/00_template.md"} and section[-1] == {"A toy": "notebooks/99_toy.md"}
