@@ -132,7 +132,8 @@ def test(
     from loadcurve.launching.studies import text_for_url
 
     goal = parse_objective(objective) if objective else None
-    stem, number = "test_" + re.sub(r"[^a-z0-9]+", "_", url.partition("://")[2].lower()).strip("_")[:40], 1
+    place = re.sub(r"^[a-z]*://([^/?#]*@)?|[?#].*", "", url.lower())  # a password or a token is in no name
+    stem, number = "test_" + re.sub(r"[^a-z0-9]+", "_", place).strip("_")[:40], 1
     while not name and folder_of_new(f"{stem}_{number}").exists():
         number += 1
     name = name or f"{stem}_{number}"
@@ -156,11 +157,11 @@ def test(
 
 def _ask(study: "Study", trusted: bool) -> None:
     """Show the programs of somebody else's study and the hosts that it loads, and ask whether to trust them."""
-    from loadcurve.lab.run.own_programs import check_trusted, describe_own, is_trusted, own_parts, trust
+    from loadcurve.lab.run.own_programs import check_trusted, describe_own, is_trusted, trust
 
-    if is_trusted(parts := own_parts(study)):
+    if is_trusted(study):
         return
-    for line in describe_own(parts):
+    for line in describe_own(study):
         echo(line)
     if not trusted:
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):

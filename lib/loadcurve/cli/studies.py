@@ -51,6 +51,7 @@ def new(
         repeats=repeats or 3,
     )
     written = write_new(folder_of_new(name), text)
+    warn_of_secrets(folder_of_new(name) / "study.yml")
     echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
 
 

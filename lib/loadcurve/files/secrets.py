@@ -53,7 +53,7 @@ def reveal(text: str) -> str:
 
 
 def conceal(text: str, names: Iterable[str]) -> str:
-    """Return a text with the names of variables for their values, also as JSON or a URL would quote them."""
+    """Return a text with the names of variables for their values, also as JSON, Lua or a URL would quote them."""
     for form, name in _forms(names):
         text = text.replace(form, name)
     return text
@@ -71,11 +71,18 @@ def conceal_file(path: Path, names: Iterable[str]) -> bool:
     return True
 
 
+def in_lua(text: str) -> str:
+    """Return a text as a literal of Lua."""
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03d}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
+
+
 def _forms(names: Iterable[str]) -> list[tuple[str, str]]:
     """Forms of each value with its name, the longest first, because a value may be a part of another."""
     found: dict[str, str] = {}
     for name, value in ((name, os.environ.get(name, "")) for name in names):
-        forms = value, *(json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)), quote(value, safe="")
+        in_json = (json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+        forms = value, *in_json, in_lua(value)[1:-1], quote(value, safe="")
         found |= dict.fromkeys(filter(None, forms), f"${{{name}}}")
     return sorted(found.items(), key=lambda item: -len(item[0]))
 

@@ -225,7 +225,7 @@ def test_oha_counts_from_when_a_request_was_due_unless_it_is_told_not_to():
 )  # fmt: skip
 def test_k6_runs_a_script_with_one_scenario(changes, scenario):
     made = command_of(load("k6", keep_alive=False, headers={"X-Case": 'a "b"'}, **changes))
-    assert made.argv == ("k6", "run", "--no-color", "--no-usage-report", "--address=", "local.k6.js")
+    assert made.argv == ("k6", "run", "--no-color", "--no-usage-report", "--address=", "/proc/self/cwd/local.k6.js")
     text = made.files["local.k6.js"]
     options = json.loads(re.search(r"^export const options = (.*?^});", text, re.MULTILINE | re.DOTALL)[1])
     assert options["scenarios"] == {"load": scenario | {"gracefulStop": "4000ms"}}

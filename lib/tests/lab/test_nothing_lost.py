@@ -205,9 +205,6 @@ def test_a_disk_that_is_full_at_the_end(study, tmp_path, kind, left_kib):
 def test_a_disk_on_which_only_root_has_room(study, tmp_path):
     alone, kind = replace(study, factors={}, repeats=1), "ext4 with blocks for root"
     assert "No space left on device" in on_a_small_disk(alone, tmp_path, 0, kind)[0], "a generator gives up root"
-    as_root = replace(alone, hosts={"local": {"as_root": "room"}})
-    (tmp_path / "root").mkdir()
-    assert on_a_small_disk(as_root, tmp_path / "root", 0, kind)[0] == "finished at once"
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from loadcurve import launching
 from loadcurve.errors import LabError
 from loadcurve.files.paths import designs
 from loadcurve.lab import describe, launch, list_obstacles, measure_here
-from loadcurve.lab.hosts.unprivileged import unprivileged
-from loadcurve.lab.run.own_programs import is_trusted, own_parts, quoted
+from loadcurve.lab.hosts.unprivileged import User, unprivileged
+from loadcurve.lab.run.own_programs import is_trusted, own_parts, quoted, trust
 from loadcurve.study.records import read_study, write_study
 
 HOSTILE = "a\r\x1b[2K\nc9999-r1"
@@ -57,14 +57,14 @@ def test_what_a_study_brings_is_shown_and_asked_for_before_anything_else(section
 
 @pytest.mark.parametrize("sections", [{}, {"load": {"method": "POST", "body": "b"}}, {"server": {"php": {}}}])
 def test_a_study_without_own_programs_needs_no_trust(sections):
-    assert is_trusted(own_parts(short_study("s", **sections)))
+    assert is_trusted(short_study("s", **sections))
 
 
 def test_a_design_is_trusted_under_any_name_until_its_program_changes():
     study = replace(read_study(designs() / "nginx_requested_names"), study="copy", repeats=1)
-    assert is_trusted(own_parts(study))
+    assert is_trusted(study)
     changed = replace(study, load={**study.load, "script": study.load["script"] + "os.exit()"})
-    assert not is_trusted(own_parts(changed))
+    assert not is_trusted(changed)
 
 
 def test_the_request_to_a_server_belongs_to_what_is_trusted():
@@ -100,10 +100,25 @@ def test_a_launch_asks_and_remembers_until_the_study_changes(checkout, called, m
 @pytest.mark.lab
 def test_new_studies_are_trusted(checkout, called):
     assert called("new", "shop", "--url", "http://127.0.0.1:9/")[0] == 0
-    assert is_trusted(own_parts(read_study(checkout / "data" / "studies" / "shop")))
-    text = (checkout / "data" / "studies" / "shop" / "study.yml").read_text().replace(":9/", ":7/")
-    (checkout / "data" / "studies" / "shop" / "study.yml").write_text(text)
-    assert not is_trusted(own_parts(read_study(checkout / "data" / "studies" / "shop")))
+    file = checkout / "data" / "studies" / "shop" / "study.yml"
+    assert is_trusted(read_study(file))
+    file.write_text(file.read_text().replace(":9/", ":7/"))
+    assert not is_trusted(read_study(file))
+
+
+@pytest.mark.parametrize("state", ["relative", "/proc/x", "{}/file", "{}/of_another"])
+def test_where_no_trust_can_be_kept_it_is_for_one_launch(tmp_path, monkeypatch, state):
+    (tmp_path / "file").touch()
+    (tmp_path / "of_another" / "loadcurve").mkdir(parents=True)
+    (tmp_path / "of_another" / "loadcurve").chmod(0o777)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", state.format(tmp_path))
+    monkeypatch.setenv("HOME", "/proc/x")
+    study = short_study("s", load=SCRIPT)
+    if state != "relative" or os.geteuid():  # which counts as not set
+        trust(study)
+        assert not is_trusted(study)
+    assert not (tmp_path / "relative").exists()
 
 
 WHO = (
@@ -115,24 +130,39 @@ SERVE = f"{WHO} h.ThreadingHTTPServer(('127.0.0.1', int(os.sys.argv[1])), h.Simp
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up root")
 
 
+# What a script may try: /dev/stderr, its own report and text, the folder.
+TRIES = """os.execute("id -u >/dev/stderr; (chmod 666 local.wrk.json; echo -- x >>local.wrk.lua; ln -s x y; mkfifo z) 2>/dev/null")\n"""
+
+
 @AS_ROOT
 @pytest.mark.lab
-@pytest.mark.parametrize("tool", ["wrk", "ab"])
 @pytest.mark.parametrize(("hosts", "port"), [({}, 0), ({}, 81), ({"local": {"as_root": "it reads /root"}}, 0)])
-def test_a_generator_and_a_command_give_up_root_unless_the_study_says_why_not(tmp_path, tool, hosts, port):
-    script = {"script": "local f = io.popen('id -u') io.stderr:write(f:read('*a')) f:close()"} if tool == "wrk" else {}
+def test_a_generator_and_a_command_give_up_root_unless_the_study_says_why_not(tmp_path, hosts, port):
     server = {"command": {"argv": ["/usr/bin/python3", "-u", "-c", SERVE, "{port}"]}, "port": port}
-    made = launched(tmp_path / "s", server=server, hosts=hosts, load={"tool": tool, "connections": 1, **script})
+    made = launched(tmp_path / "s", server=server, hosts=hosts, load={"connections": 1, "script": TRIES})
     user = os.geteuid() if hosts else unprivileged().uid
     (served,), (sent,) = made.commands("server"), made.commands("generator")
     folder = made.folder / "r1"
     uid, capabilities = (folder / served.stdout).read_text().split()
     assert int(uid) == user
     assert hosts or int(capabilities, 16) == (1 << 10 if port else 0), "CAP_NET_BIND_SERVICE of linux/capability.h"
-    if script:
-        assert {int(line) for line in (folder / sent.stderr).read_text().split()} == {user}
+    assert {int(line) for line in (folder / sent.stderr).read_text().split()} == {user}
     assert sent.env.get("USER", "root") == pwd.getpwuid(user).pw_name
-    assert {path.stat().st_uid for path in folder.iterdir()} == {os.geteuid()}, "all files are the launcher's again"
+    modes = {(path.lstat().st_uid, path.lstat().st_mode) for path in folder.iterdir()}
+    assert modes == {(os.geteuid(), (folder / "run.json").stat().st_mode)}, "all are the launcher's again, and no links"
+    assert "-- x\n" not in (folder / "local.wrk.lua").read_text()
+
+
+@AS_ROOT
+@pytest.mark.parametrize(
+    ("given", "uid"), [("4242", 4242), ("", 65534), ("0", 65534), ("-1", 65534), ("x", 65534), ("9" * 11, 65534)]
+)
+def test_whoever_called_sudo_is_a_user_but_root(monkeypatch, given, uid):
+    monkeypatch.setenv("SUDO_UID", given)
+    monkeypatch.setenv("SUDO_GID", given)
+    assert (unprivileged().uid, unprivileged().gid) == (uid, uid)
+    monkeypatch.setattr(User, "can_run", lambda user, program: False)  # as in a container without CAP_SETUID
+    assert unprivileged() is None
 
 
 @pytest.mark.lab

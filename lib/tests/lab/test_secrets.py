@@ -22,7 +22,7 @@ LOAD = {
 
 
 @pytest.fixture()
-def server():
+def server(tmp_path):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -30,6 +30,8 @@ def server():
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             got = self.path, self.headers["Authorization"], self.headers["X-Text"], body
             self.server.got.add(got)
+            files = [path for path in self.server.folder.glob("*/*.lua") if path.stat().st_mode & 0o077]
+            self.server.open_to_others |= {path.name for path in files if b"s3cret" in path.read_bytes()}
             self.send_response(200 if got == RECEIVED or self.server.redirect == "" else 307)
             self.send_header("Location", self.server.redirect)
             self.send_header("Content-Length", "0")
@@ -39,7 +41,7 @@ def server():
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.got, server.redirect = set(), ""
+        server.got, server.redirect, server.open_to_others, server.folder = set(), "", set(), tmp_path / "s"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -73,7 +75,7 @@ def test_values_reach_the_server_and_no_file(server, tmp_path, monkeypatch):
         assert run.status == "finished" and (tool == "k6" or "${TOKEN}" in " ".join(sent.argv))
     (words,) = (line for line in read_run(tmp_path / "s" / "wrk-r1").warnings if "verbatim" in line)
     assert "local.wrk.txt" in words and "Running 1s test @ http" in (tmp_path / "s/wrk-r1/local.wrk.txt").read_text()
-    assert not (tmp_path / "s/wrk-r1/local.wrk.lua").stat().st_mode & 0o007
+    assert not server.open_to_others, "while they held values"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,7 @@ def test_a_redirect_that_repeats_the_value_is_reported_by_its_name(server, monke
     with pytest.raises(LabError, match=r"307 to http://127.*/other\?token=\$\{TOKEN\} and"):
         check_targets(study_of(server, load={**LOAD, "headers": {}}))
     assert conceal("s3cret%2Fhead%2Ber%3D", ["HEAD", "UNSET_OF_TESTS"]) == "${HEAD}"
+    assert conceal(r's3cret\034bo\092dy, s3cret\"bo\\dy, s3cret"bo\dy', ["BODY"]) == "${BODY}, ${BODY}, ${BODY}"
 
 
 SECRETS = {

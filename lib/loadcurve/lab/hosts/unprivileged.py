@@ -1,9 +1,13 @@
 """The user as whom a root launcher runs generators and a study's own server, and the files which they may use."""
 
+import contextlib
 import os
 import pwd
-from collections.abc import Iterable
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from loadcurve.lab.hosts.tools import which
@@ -42,47 +46,54 @@ class User:
         """Variables that name this user instead of root."""
         return {"HOME": self.home, "LOGNAME": self.name, "USER": self.name}
 
+    @cache  # noqa: B019 - one or two users
     def can_run(self, program: str) -> bool:
-        """Whether this user may run a program by its name or path; one that is not installed counts as such."""
-        path = Path(which(program) or "/").resolve()
-        return all(self._enters(place.stat()) for place in (path, *path.parents))
+        """Whether root may become this user and run a program, by its name or path; one not installed counts as such.
 
-    def _enters(self, found: os.stat_result) -> bool:
-        shift = 6 if found.st_uid == self.uid else 3 if found.st_gid == self.gid else 0
-        return bool(found.st_mode >> shift & 1)
-
-    def lend(self, folder: Path, read: Iterable[str], written: Iterable[str]) -> None:
-        """Let the user enter a folder, read some files there, and write others, which are created empty.
-
-        The user cannot write the folder itself: a link there instead of a record would lead the launcher elsewhere.
+        A try decides: the mode of a file leaves out access lists, mounts, and rights that a container took from root.
         """
-        for path, bits in [(folder, 0o010), *((folder / name, 0o040) for name in read)]:
-            os.chown(path, -1, self.gid)
-            path.chmod(path.stat().st_mode | bits)
-        for name in written:
-            (folder / name).touch()
-            os.chown(folder / name, self.uid, self.gid)
+        path, become = which(program), which("setpriv")
+        if path is None or become is None:
+            return True
+        return not subprocess.run([*self.argv(("test", "-x", path))], capture_output=True, check=False).returncode
 
-    def take_back(self, folder: Path) -> None:
-        """Make the launcher the owner of all lent files again, and remove those without content."""
-        for path in folder.iterdir():
-            found = path.lstat()
-            if found.st_uid == self.uid and found.st_size:
-                os.chown(path, os.geteuid(), os.getegid(), follow_symlinks=False)
-            elif found.st_uid == self.uid:
+
+@contextlib.contextmanager
+def lent(folder: Path, names: Iterable[str], user: User | None) -> Iterator[None]:
+    """Create files of a run that only the user of a tool may read and write, who may enter the folder; take them back.
+
+    The user cannot write the folder itself: a link there instead of a record would lead the launcher elsewhere.
+    Files without content are removed at the end; the others are then as the record of the run.
+    """
+    files = [folder / name for name in names]
+    for path in files:
+        path.touch(0o600)
+        if user is not None:
+            os.chown(path, user.uid, user.gid)
+    if user is not None:
+        folder.chmod(folder.stat().st_mode | 0o001)
+    try:
+        yield
+    finally:
+        for path in filter(Path.exists, files):
+            if path.stat().st_size:
+                os.chown(path, os.geteuid(), os.getegid())
+                path.chmod((folder / "run.json").stat().st_mode)
+            else:
                 path.unlink()
 
 
 def unprivileged() -> User | None:
-    """Return the user who called sudo, else nobody; None where the launcher is not root.
+    """Return the user who called sudo, else nobody; None where the launcher is not root, or can become nobody else.
 
-    Raises no error for a number without an account.
+    The latter holds in a container without CAP_SETUID, and in a user namespace with one user.
     """
     if os.geteuid() != 0:
         return None
-    uid, gid = (int(os.environ.get(f"SUDO_{name}") or 0) or _NOBODY for name in ("UID", "GID"))
-    try:
+    named = (os.environ.get(f"SUDO_{name}", "") for name in ("UID", "GID"))
+    uid, gid = (int(text) if re.fullmatch("[1-9][0-9]{0,8}", text) else _NOBODY for text in named)
+    user = User(uid, gid, str(uid), "/nonexistent")
+    with contextlib.suppress(KeyError):  # a number without an account
         account = pwd.getpwuid(uid)
-    except KeyError:
-        return User(uid, gid, str(uid), "/nonexistent")
-    return User(uid, gid, account.pw_name, account.pw_dir)
+        user = User(uid, gid, account.pw_name, account.pw_dir)
+    return user if user.can_run("true") else None

@@ -123,6 +123,7 @@ def check_response(
     """
     problem: Exception | None = None
     until = time.monotonic() + patience_s
+    secrets = named_in(url, body, *headers.values())
     request = reveal(body), {name: reveal(value) for name, value in headers.items()}
     for number, address in enumerate(addresses):
         try:
@@ -132,8 +133,8 @@ def check_response(
         except OSError as error:
             problem = problem or error
     else:
-        raise LabError(f"target must answer, got {problem} from {url}")
-    location = conceal(location, named_in(url, body, *headers.values()))
+        raise LabError(f"target must answer, got {conceal(str(problem), secrets)} from {url}")
+    location = conceal(location, secrets)
     try:
         target = urljoin(url, location)
         if urlsplit(target).hostname != urlsplit(url).hostname:

@@ -152,6 +152,11 @@ class Loader:
     url: str  # Where it sends its requests
 
     @property
+    def streams(self) -> tuple[str, str]:
+        """Names of the files with its standard output and its error output."""
+        return f"{self.stem}.{self.generator.tool}.txt", f"{self.stem}.{self.generator.tool}.err"
+
+    @property
     def revealed(self) -> GeneratorCommand:
         """The command with the values of the variables that the study names: it is started, and never recorded."""
         made = command_of(self.load.revealed, self.stem)

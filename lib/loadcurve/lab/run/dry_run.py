@@ -9,7 +9,7 @@ from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.run.allowed_targets import check_targets
 from loadcurve.lab.run.deployment import Deployment, argvs, processors, warm_ups
 from loadcurve.lab.run.obstacles import deployments, first_points, list_obstacles
-from loadcurve.lab.run.own_programs import describe_own, own_parts, quoted
+from loadcurve.lab.run.own_programs import describe_own, quoted
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.schedule.points import repeats_of
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
@@ -52,7 +52,7 @@ def describe(study: Study) -> Iterator[str]:
     check_study(study)
     settings = settings_of(study)
     yield _head(study, settings)
-    yield from describe_own(own_parts(study))
+    yield from describe_own(study)
     if settings.search is not None:
         goal, factor = settings.search.goal, settings.search.factor
         yield (

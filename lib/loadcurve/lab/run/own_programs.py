@@ -17,12 +17,12 @@ from typing import Any
 
 from loadcurve.errors import LabError, printable
 from loadcurve.files import paths
-from loadcurve.files.atomic import runtime_folder
-from loadcurve.lab.hosts.network.topology import BLOCKS
-from loadcurve.lab.run.deployment import host_slots, with_role
-from loadcurve.lab.run.obstacles import first_points
+from loadcurve.lab.hosts.capabilities import ASSUMED
+from loadcurve.lab.hosts.unprivileged import User
+from loadcurve.lab.run.deployment import Deployment
+from loadcurve.lab.run.obstacles import deployments, first_points
+from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.study import Study
 from loadcurve.study.records import read_study
 
@@ -34,8 +34,8 @@ _HOST = re.compile(r"server\.url|topology\.machines")
 _REQUEST = re.compile(r"load\.(method|path|mix|headers|body)")
 _BODY = "load.body"
 
-Parts = dict[tuple[str, str], StudyFile]
-"""Place and value (JSON) of each part, programs first → the sections of the first point that has it."""
+Parts = dict[tuple[str, str], Point]
+"""Place and value (JSON) of each part, programs first → the first point that has it."""
 
 
 def own_parts(study: Study) -> Parts:
@@ -44,9 +44,8 @@ def own_parts(study: Study) -> Parts:
     for point in first_points(study):
         values = {place: json.dumps(value, sort_keys=True) for place, value in _values(point.settings) if value}
         foreign = any(map(_HOST.fullmatch, values))
-        kept = {item for item in values.items() if foreign or item[0] == _BODY or not _REQUEST.fullmatch(item[0])}
-        if new := kept - found.keys():
-            found |= dict.fromkeys(sorted(new), settings_of_point(study, dict(point.settings)))
+        kept = (item for item in values.items() if foreign or item[0] == _BODY or not _REQUEST.fullmatch(item[0]))
+        found = dict.fromkeys(sorted(kept), point) | found
     return dict(sorted(found.items(), key=lambda item: [not kind.fullmatch(item[0][0]) for kind in (_PROGRAM, _HOST)]))
 
 
@@ -59,32 +58,32 @@ def _values(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str,
             yield from _values(value, f"{place}.")
 
 
-def describe_own(parts: Parts) -> Iterator[str]:
-    """Yield lines that show each part as a whole, with who runs or sends it as which user."""
-    for (place, value), settings in parts.items():
-        yield f"  {place}{_purpose(place, settings)}:"
+def describe_own(study: Study) -> Iterator[str]:
+    """Yield lines that show what a study brings as a whole, with who runs or sends it as which user."""
+    parts, ids = own_parts(study), (point.run_id for point in first_points(study))
+    made = dict(zip(ids, deployments(study, ASSUMED), strict=True)) if parts else {}
+    for (place, value), point in parts.items():
+        yield f"  {place}{_purpose(place, *made[point.run_id])}:"
         yield from (f"    | {line}" for line in _lines(json.loads(value)))
 
 
-def _purpose(place: str, settings: StudyFile) -> str:
-    slots, tool = host_slots(settings, BLOCKS[0]), settings.load.tool
-    role = {"load": "C", "server": "S", "balancer": "LB"}.get(place.partition(".")[0], "")
-    own = role and (place == "server.command" or role == "C")
-    users: dict[str, list[str]] = {}
-    for slot in with_role(slots, role):
-        user = slot.user if own and slot.user and (role == "S" or slot.user.can_run(tool)) else None
-        url = settings.topology.ssh_of(slot.name)
+_ALONE = {"server.url": ", which runs already and is loaded", "topology.machines": ", logged into and loaded"}
+
+
+def _purpose(place: str, settings: StudyFile, made: Deployment) -> str:
+    if place in _ALONE or place.startswith("hosts."):
+        return _ALONE.get(place, "")
+    users: dict[str, User | None] = {loader.host: loader.generator.user for loader in made.loaders}
+    by = f"sent by {settings.load.tool}" if _REQUEST.fullmatch(place) else f"run by {settings.load.tool}"
+    if not place.startswith("load."):
+        services = {host: service.user for host, service in made.services}
+        users, by = services if place.startswith("server.") else {made.balancer: None}, "run"
+    hosts: dict[str, list[str]] = {}
+    for host, user in users.items():
+        url = settings.topology.ssh_of(host)
         name = user.name if user else f"the user of {url}" if url else pwd.getpwuid(os.geteuid()).pw_name
-        users.setdefault(name, []).append(slot.name)
-    by = ", ".join(f"on {', '.join(names)} as {name}" for name, names in users.items())
-    if place == "load.script":
-        number = "" if settings.load.processes == 1 else "-N"
-        files = ", ".join(f"{slot.name}{number}.{tool}.lua" for slot in with_role(slots, role))
-        return f", Lua in {files}, run by {tool} {by}"
-    if _REQUEST.fullmatch(place):
-        return f", sent by {tool} {by}"
-    known = {"server.url": ", which runs already and is loaded", "topology.machines": ", logged into and loaded"}
-    return known.get(place) or (f", run {by}" if role else "")
+        hosts.setdefault(name, []).append(host)
+    return f", {by} " + ", ".join(f"on {', '.join(names)} as {name}" for name, names in hosts.items())
 
 
 def _lines(value: Any) -> list[str]:
@@ -101,46 +100,47 @@ def quoted(word: str) -> str:
     Examples
     --------
     >>> print(quoted("a b"), quoted("it's\r\x1b[2K"))
-    'a b' $'it\'s\r\033[2K'
+    'a b' $'it\047s\015\033[2K'
     """
     if word.isprintable():
         return shlex.quote(word)
-    short = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "'": r"\'", "\\": r"\\"}
-    octal = (c if c.isprintable() else "".join(f"\\{byte:03o}" for byte in os.fsencode(c)) for c in word)
-    return "$'" + "".join(short.get(c, shown) for c, shown in zip(word, octal, strict=True)) + "'"
+    plain = (c if c.isprintable() and c not in r"\'" else "".join(f"\\{b:03o}" for b in os.fsencode(c)) for c in word)
+    return f"$'{''.join(plain)}'"
 
 
-def is_trusted(parts: Parts) -> bool:
-    """Return whether parts are none but bodies for servers of the study, those of a design, or trusted before."""
+def is_trusted(study: Study) -> bool:
+    """Return whether a study brings but bodies for servers of its own, or what a design has, or was trusted before."""
+    parts = own_parts(study)
     if all(place == _BODY for place, _ in parts):
         return True
     with contextlib.suppress(OSError):
-        if _mark(parts).exists():
+        if paths.is_own_folder((mark := _mark(parts)).parent, alone=True) and mark.exists():
             return True
     designs = (read_study(file) for file in sorted(paths.designs().glob("*/study.yml")))
     return any(own_parts(design).keys() == parts.keys() for design in designs)
 
 
 def check_trusted(study: Study) -> None:
-    """Raise `LabError` for a study whose parts are not trusted."""
-    if not is_trusted(own_parts(study)):
+    """Raise `LabError` for a study that is not trusted."""
+    if not is_trusted(study):
         raise LabError(
-            f"{study.study} runs programs, or loads hosts, of somebody else: read them with `loadcurve launch "
-            f"{study.study} --plan`, then launch it there with --trust"
+            f"{study.study} runs programs, or loads hosts, of somebody else: read them with `loadcurve launch --plan`, "
+            "then launch it there with --trust"
         )
 
 
 def trust(study: Study) -> None:
-    """Trust the parts of a study from now on; where this user can keep no files, only for this launch."""
-    if not is_trusted(parts := own_parts(study)):
+    """Trust what a study brings from now on; where this user can keep no files, only for this launch."""
+    if not is_trusted(study):
+        mark = _mark(own_parts(study))
         with contextlib.suppress(OSError):
-            _mark(parts).touch(0o600)
+            mark.parent.mkdir(0o700, parents=True, exist_ok=True)
+            mark.touch(0o600)
 
 
 def _mark(parts: Parts) -> Path:
     """Return the path of the empty file that says that parts are trusted, in a folder of this user alone."""
+    named = Path(os.environ.get("XDG_STATE_HOME", ""))
     default = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "state"
-    state = Path(os.environ.get("XDG_STATE_HOME") or default)
-    state.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(json.dumps(sorted(parts)).encode()).hexdigest()
-    return runtime_folder(state / "loadcurve") / f"trusted-{digest}"
+    return (named if named.is_absolute() else default) / "loadcurve" / f"trusted-{digest}"

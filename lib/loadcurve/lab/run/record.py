@@ -43,12 +43,12 @@ def reserve(folder: Path) -> None:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
 
-def has_room(folder: Path, gives_up_root: bool = False) -> bool:
-    """Whether all tools could still write; called before files are removed, because that frees space.
+def has_room(folder: Path) -> bool:
+    """Whether every user's tools could still write; called before files are removed, because that frees space.
 
-    Some blocks are reserved for root, so free blocks decide this only for tools that give up root, `gives_up_root`.
+    The number of free blocks is not enough to decide this, because of quotas; those for root alone are of no use.
     """
-    if gives_up_root and not os.statvfs(folder).f_bavail:
+    if not os.statvfs(folder).f_bavail:
         return False
     probe = folder / _PROBE
     try:
@@ -95,9 +95,9 @@ class Record:
         self.begun += 1
         return self.begun
 
-    def note_full_disk(self, folder: Path, gives_up_root: bool) -> None:
-        """Note whether the disk of the run's folder is full, see `has_room`."""
-        self.full = self.full or not has_room(folder, gives_up_root)
+    def note_full_disk(self, folder: Path) -> None:
+        """Note whether the disk of the run's folder is full."""
+        self.full = self.full or not has_room(folder)
 
 
 def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dict[str, Any]:
@@ -154,7 +154,9 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
         warnings += _missed_samples(folder / file)
     warnings += _uneven_start(folder, run.factors["seconds"])
     for path in sorted(folder.iterdir()):
-        if path.is_dir():  # left by a service that was killed
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):  # left by a program of the study
+            path.unlink()
+        elif path.is_dir():  # left by a service that was killed
             shutil.rmtree(path)
     warnings += _concealed(folder, record.secrets)
     files = {p.name: fingerprint(p) for p in sorted(folder.iterdir()) if not p.name.startswith("run.json")}
@@ -182,7 +184,7 @@ def _concealed(folder: Path, secrets: tuple[str, ...]) -> list[str]:
     changed, left = [], []
     for path in sorted(folder.iterdir()) if secrets else ():
         try:
-            changed += [path.name] if not path.is_symlink() and conceal_file(path, secrets) else []
+            changed += [path.name] if conceal_file(path, secrets) else []
         except OSError as error:
             left.append(f"{path.name} may hold a secret, which could not be replaced ({error.strerror}): remove it")
     names = " or ".join(f"${{{name}}}" for name in secrets)

@@ -18,7 +18,6 @@ from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL, both_clocks, clock_step
 from loadcurve.lab.hosts.ssh import Connection
-from loadcurve.lab.hosts.unprivileged import unprivileged
 from loadcurve.lab.run.allowed_targets import check_target, is_on_this_machine, targets
 from loadcurve.lab.run.deployment import Deployment, deploy, host_slots, processors
 from loadcurve.lab.run.environment import Environment, prepared
@@ -202,21 +201,18 @@ def _run(
     folders = [name for _, service in deployment.services for name in service.folders]
     if deployment.balanced and deployment.balanced.service:
         folders += deployment.balanced.service.folders
-    gives_up_root = any(slot.user for slot in deployment.slots.values())
     with contextlib.ExitStack() as stack:
         environment = stack.enter_context(prepared(settings, deployment, folder, context.logins))
         for executor in {id(executor): executor for executor in environment.watch.values()}.values():
             stack.callback(executor.fetch, folders)
-        stack.callback(record.note_full_disk, folder, gives_up_root)
+        stack.callback(record.note_full_disk, folder)
         for url in (url for url in targets(deployment) if urlsplit(url).netloc not in deployment.addresses):
             check_target(url, study.allow_targets, networks=environment.own, public=context.public)
         stack.callback(lambda: record.hosts.update(environment.facts()))
-        if (user := unprivileged()) is not None:
-            stack.callback(user.take_back, folder)
         session = RunSession(settings, deployment, environment, folder, record, stack, study.warm_up_s)
         begun = environment.remote_clocks()
         session.start_servers()
-        stack.callback(record.note_full_disk, folder, gives_up_root)  # servers remove files when they end
+        stack.callback(record.note_full_disk, folder)  # servers remove files when they end
         watching = session.start_monitors()
         session.warm_up()
         before, used = environment.remote_clocks() | {"": both_clocks()}, sample_background(environment)

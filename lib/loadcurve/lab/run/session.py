@@ -14,7 +14,7 @@ from loadcurve.lab.hosts.host import pinned
 from loadcurve.lab.hosts.network.conditions import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.tools import Tool, version, version_in
-from loadcurve.lab.hosts.unprivileged import User
+from loadcurve.lab.hosts.unprivileged import User, lent
 from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.run.deployment import Deployment, Loader, processors, warm_ups
 from loadcurve.lab.run.environment import Environment
@@ -224,8 +224,8 @@ class RunSession:
         if service.url:
             check_port_free(executor, service.url)
         executor.put(service.files, service.folders)
-        if service.user is not None:
-            service.user.lend(self.folder, service.files, ())
+        if service.user is not None:  # who may also open /dev/stderr
+            self.stack.enter_context(lent(self.folder, (f"{name}.txt", f"{name}.err"), service.user))
         wrap = self.deployment.wrap(host, kind)
         argv = executor.argv((*pinned(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
@@ -241,14 +241,12 @@ class RunSession:
     def _prepare(self, loader: Loader, *, together: bool) -> str:
         """Write a generator's files on its host; return its version."""
         executor, named, made = self.environment.work[loader.host], loader.generator, loader.revealed
-        secret = [name for name, text in made.files.items() if text != named.files[name]]
-        for name in secret if executor.is_here else ():  # the folder of a remote host is private
-            (self.folder / name).touch(0o600)
-        if secret:
-            self.stack.callback(executor.put, {name: named.files[name] for name in secret})
+        if executor.is_here:  # the folder of a remote host is private
+            written = (*made.outputs.values(), *loader.streams)
+            self.stack.enter_context(lent(self.folder, (*made.files, *written), made.user))
+        if made.files != named.files or loader.load.script:  # they held a value, or were of a program of the study
+            self.stack.callback(executor.put, named.files)
         executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
-        if made.user is not None:
-            made.user.lend(self.folder, made.files, made.outputs.values())
         return version_at(executor, tool_named(made.tool), user=made.user)
 
     def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Executor, Started]:
@@ -260,7 +258,7 @@ class RunSession:
         before = (*pinned(self._cpus(loader.host, "C1")), *wrap)
         argv, revealed = (executor.argv((*before, *each.argv), made.limit_s) for each in both)
         command = Command(
-            role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
+            role, made.tool, argv, *loader.streams, made.limit_s,
             version=version, host=loader.host, env=made.user.env if made.user else {},
         )  # fmt: skip
         started, number = executor.start(replace(command, argv=revealed)), self.record.number()

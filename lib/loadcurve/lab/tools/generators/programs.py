@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from loadcurve.files.secrets import in_lua
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.tools.generators.generator import (
     CommandLine,
@@ -135,7 +136,10 @@ export default function () {{
 
 
 def _k6(load: Load, stem: str) -> CommandLine:
-    """Command of k6 and its script; it follows no redirect, opens no port, and reports nothing to its makers."""
+    """Command of k6 and its script; it follows no redirect, opens no port, and reports nothing to its makers.
+
+    It makes each path absolute, and a user without rights may not enter the folders above the run's; the link is one.
+    """
     script, root = f"{stem}.k6.js", urlsplit(load.url)._replace(path="", query="").geturl()
     options = {
         "scenarios": {"load": _k6_scenario(load)},
@@ -152,7 +156,9 @@ def _k6(load: Load, stem: str) -> CommandLine:
         method=json.dumps(load.method),
         urls=json.dumps([f"{root}{path}" for path in load.paths] or [load.url]),
     )
-    return CommandLine(("k6", "run", "--no-color", "--no-usage-report", "--address=", script), {script: text})
+    return CommandLine(
+        ("k6", "run", "--no-color", "--no-usage-report", "--address=", f"/proc/self/cwd/{script}"), {script: text}
+    )
 
 
 def _k6_scenario(load: Load) -> dict[str, Any]:
@@ -268,18 +274,12 @@ def _wrk(load: Load, stem: str) -> CommandLine:
 
 def _wrk_script(load: Load) -> str:
     """Lua of wrk or wrk2 for what their options do not say; empty if there is nothing."""
-    body = _lua(load.body) if load.body else f'string.rep("x", {load.body_bytes})'
+    body = in_lua(load.body) if load.body else f'string.rep("x", {load.body_bytes})'
     request = _WRK_REQUEST.format(method=load.method, body=body) if load.method != "GET" else ""
-    mix = _WRK_MIX.format(paths=", ".join(map(_lua, load.paths))) if load.mix else ""
+    mix = _WRK_MIX.format(paths=", ".join(map(in_lua, load.paths))) if load.mix else ""
     # Connect to the checked address, and name the host of the URL.
     pin = _WRK_PIN.format(address=load.address) if load.address else ""
     return "".join((request, mix, load.script and f"{load.script.rstrip()}\n", pin))
-
-
-def _lua(text: str) -> str:
-    """Return a text as a literal of Lua."""
-    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03d}" for byte in text.encode())
-    return f'"{"".join(plain)}"'
 
 
 def _wrk_options(load: Load) -> tuple[str, ...]:
