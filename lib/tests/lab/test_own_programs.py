@@ -131,7 +131,9 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up ro
 
 
 # What a script may try: /dev/stderr, its own report and text, the folder.
-TRIES = """os.execute("id -u >/dev/stderr; (chmod 666 local.wrk.json; echo -- x >>local.wrk.lua; ln -s x y; mkfifo z) 2>/dev/null")\n"""
+TRIES = """os.execute("id -u >/dev/stderr; exec 2>/dev/null; "
+   .. "chmod 666 local.wrk.json; echo -- x >>local.wrk.lua; ln -s x y; mkfifo z")
+"""
 
 
 @AS_ROOT
