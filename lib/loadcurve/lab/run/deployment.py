@@ -86,31 +86,17 @@ def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
     `block` has the addresses of the laboratory's own networks, see `network.unused_block`.
     """
     topology = settings.topology
-    here = tuple(sorted(os.sched_getaffinity(0)))
-    if topology.machines:
-        return {
-            name: HostSlot(
-                name,
-                (machine.address,),
-                counting(),
-                section_of(settings, name).cpus,
-                None if machine.ssh else user_on(settings, name),
-            )
-            for name, machine in topology.machines.items()
-        }
-    if topology.recipe == "loopback":
+    if topology.recipe == "loopback" and not topology.machines:
         return {"local": HostSlot("local", (LOCAL.address,), free_port, user=user_on(settings, "local"))}
-    nodes = topology.topology(block=block).nodes
-    shared = share_processors(tuple(node.name for node in nodes), here)
+    addresses: dict[str, tuple[str, ...]] = {name: (one.address,) for name, one in topology.machines.items()}
+    shared: dict[str, tuple[int, ...]] = {}
+    if not addresses:
+        addresses = {node.name: node.addresses for node in topology.topology(block=block).nodes}
+        shared = share_processors(tuple(addresses), tuple(sorted(os.sched_getaffinity(0))))
     return {
-        node.name: HostSlot(
-            node.name,
-            node.addresses,
-            counting(),
-            section_of(settings, node.name).cpus or shared[node.name],
-            user_on(settings, node.name),
-        )
-        for node in nodes
+        name: HostSlot(name, own, counting(), section_of(settings, name).cpus or shared.get(name, ()), user)
+        for name, own in addresses.items()
+        for user in [user_on(settings, name)]
     }
 
 
@@ -121,8 +107,8 @@ def section_of(settings: StudyFile, name: str) -> HostSection:
 
 
 def user_on(settings: StudyFile, name: str) -> User | None:
-    """User without rights of root for a host of this machine; None for the launcher's own."""
-    return None if section_of(settings, name).as_root else unprivileged()
+    """User without rights of root for a host of this machine; None for that of the launch or the login."""
+    return None if section_of(settings, name).as_root or settings.topology.ssh_of(name) else unprivileged()
 
 
 def processors(settings: StudyFile, slots: Mapping[str, HostSlot], host: str, role: str) -> tuple[int, ...]:
