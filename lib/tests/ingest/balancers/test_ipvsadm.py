@@ -120,14 +120,6 @@ def test_blanks_do_not_matter(indent):
     assert len(parse(commented).tables["balancer"]) == 18
 
 
-def test_rows_without_a_heading_and_remarks_beside_them():
-    rows = "TCP  10.0.0.1:https wlc   # the site\n  -> web1.example.com:8080  Masq 1 0 3   <- slow\n"
-    rows += "some words\nTCP is fun\n"
-    table = parse(rows).tables["balancer"]
-    assert table["virtual_port"].tolist() == ["https", "https"]
-    assert table["inactive"].tolist()[1] == 3
-
-
 def test_aligned_numbers_are_whole_without_their_newline():
     assert parse(STATS.rstrip("\n")).tables["balancer"]["received_bytes"].tolist()[-1] == 4117893
     parsed = parse(LIST.rstrip())

@@ -49,11 +49,6 @@ def test_nstat_counts_rates_of_its_daemon_only():
     assert len(parse_nstat(NSTAT).tables["counters"]) == 2
 
 
-def test_nstat_names_that_touch_their_values():
-    name = "MPTcpExtMPJoinSynAckHMacFailureXYZ"
-    assert values(parse_nstat(f"#kernel\n{name}12              0.0\n")) == {name: 12}
-
-
 def test_nstat_json_of_32_bits():
     text = json.dumps({"kernel": {"IpExtInOctets": 761229397}})
     assert "lower 32 bits" in parse(text).warnings[0]

@@ -46,14 +46,6 @@ def test_softnet_of_every_kernel(words):
     assert found == {("softnet_stat", item, n): v for n, v in zip(names[:kept], values, strict=False)}
 
 
-def test_counters_of_64_bits():
-    assert counters(SNMP) == {
-        ("Tcp", None, "RtoMin"): 200,
-        ("Tcp", None, "MaxConn"): -1,
-        ("Tcp", None, "InSegs"): 2.0**64,
-    }
-
-
 def test_sockstat_and_sockstat6_are_one_row():
     sockets = tables.check("sockets", parse(SOCKSTAT + SOCKSTAT6).tables["sockets"])
     columns = "total tcp orphaned time_wait udp raw fragments tcp_ipv6 raw_ipv6 fragments_ipv6"

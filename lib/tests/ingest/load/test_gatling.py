@@ -72,18 +72,6 @@ def test_known_statistics_of_gatling_s_own_tests():
     assert run.latency_stdev_s == pytest.approx(2.0)
 
 
-def test_statistics_where_every_request_failed_and_of_unknown_percentiles():
-    """Old versions print numbers as text, and ``-`` for no request; a missing percentile is not guessed."""
-    names = ("minResponseTime", "maxResponseTime", "meanResponseTime", "standardDeviation")
-    stats = {name: {"total": "1014", "ok": "-", "ko": "1014"} for name in (*names, "percentiles1", "percentiles2")}
-    stats |= {"numberOfRequests": {"total": "5", "ok": "0", "ko": "5"}}
-    stats |= {"meanNumberOfRequestsPerSecond": {"total": "0.5", "ok": "-", "ko": "0.5"}}
-    parsed = parse_bytes(json.dumps({"name": "Global Information", **stats}).encode(), "global_stats.json")
-    run = parsed.tables["runs"].iloc[0]
-    assert (run.requests, run.requests_failed, run.goodput_rps, run.latency_max_s) == (5, 5, 0.0, 1.014)
-    assert not len(parsed.tables["latency"]) and "fewer than four percentiles" in parsed.warnings[0]
-
-
 def test_users_at_one_time_and_blanks_for_tabs():
     users = re.findall(r"^USER\tUsers\t(START|END)", LOG, re.MULTILINE)
     now = [users[: i + 1].count("START") - users[: i + 1].count("END") for i in range(len(users))]

@@ -108,18 +108,6 @@ def test_processes(users):
         assert refused_line(parse_ss_connections, f"{HEADER}{ROW}{ROW.rstrip()} {wrong}\n") == 3
 
 
-def test_a_queue_below_0_is_missing():
-    parsed = parse_ss_connections(f"{HEADER}{ROW}ESTAB -1 0 10.0.0.1:80 10.0.0.2:4123\n")
-    assert parsed.tables["connections"]["receive_queue"].isna().tolist() == [False, True]
-    assert parsed.warnings == ("line 3: a queue below 0 is missing, here and below",)
-
-
-def test_a_complaint_beside_a_list_is_a_warning():
-    parsed = parse(f"Cannot open netlink socket: Operation not permitted\n{HEADER}{ROW}")
-    assert parsed.warnings == ("line 1: ss reports: Cannot open netlink socket: Operation not permitted",)
-    assert len(parsed.tables["connections"]) == 1
-
-
 def test_what_stands_around_a_list():
     parsed = parse(f"Welcome to lb1\n[root@lb1 ~]# ss -tan\n{HEADER}{ROW}{ROW}[root@lb1 ~]# logout\nfoo bar\n")
     assert len(parsed.tables["connections"]) == 2
