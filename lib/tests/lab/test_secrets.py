@@ -146,6 +146,15 @@ def test_a_secret_in_clear_is_pointed_out_before_others_get_it(tmp_path, capsys,
         assert "abc123" not in line
 
 
+@pytest.mark.lab
+@pytest.mark.parametrize("command", ["new shop --url", "test"])
+def test_a_secret_in_the_url_of_a_command_is_pointed_out_and_names_nothing(checkout, called, command):
+    _, out, err = called(*command.split(), "http://127.0.0.1:9/a?token=abc123")
+    name, line = ("shop", 4) if "shop" in command else ("test_127_0_0_1_9_a_1", 3)
+    assert f"data/studies/{name}/study.yml:{line}: holds a secret in clear (query parameter token)" in err
+    assert "abc123" not in err.replace("from http://127.0.0.1:9/a?token=abc123", "") + out
+
+
 WRK = """Running 10s test @ http://10.0.0.1/?token=abc123
   2 threads and 64 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
