@@ -1,12 +1,14 @@
 """Start services of the laboratory for a test, ask them, and see that nothing of them is left."""
 
 import contextlib
+import http.server
 import os
 import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +61,27 @@ def ask(url: str, *options: str, host: Host = LOCAL, limit_s: float = 5.0) -> An
         return Answer(0, {}, b"")
     headers = dict(line.lower().split(": ", 1) if ": " in line else (line, "") for line in lines)
     return Answer(int(first.split()[1]), headers, body)
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[..., None], kind=http.server.HTTPServer) -> Iterator[http.server.HTTPServer]:
+    """Yield a server on loopback in a thread of this process, which calls `answer` for each GET and POST."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if kind is http.server.ThreadingHTTPServer else "HTTP/1.0"
+
+        def do_GET(self):
+            answer(self)
+
+        do_POST = do_GET
+
+        def log_message(self, *args):
+            pass
+
+    with kind(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
 
 
 @contextlib.contextmanager

@@ -2,12 +2,12 @@
 
 import contextlib
 import http.server
-import threading
 import time
 from types import SimpleNamespace
 
 import pytest
 from launched_runs import launched
+from private_services import answering
 
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
@@ -55,24 +55,18 @@ def test_what_the_kernel_shows_of_requests():
 def slow_server():
     """A server with one worker: it takes connections in turn, each for `WORK_S`."""
 
-    class Slow(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            time.sleep(WORK_S)
-            with contextlib.suppress(OSError):  # nobody waits any more
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-        def log_message(self, *args):
-            pass
+    def answer(request):
+        time.sleep(WORK_S)
+        with contextlib.suppress(OSError):  # nobody waits any more
+            request.send_response(200)
+            request.send_header("Content-Length", "0")
+            request.end_headers()
 
     class Server(http.server.HTTPServer):
         request_queue_size = 128
 
-    with Server(("127.0.0.1", 0), Slow) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with answering(answer, Server) as server:
         yield {"url": f"http://127.0.0.1:{server.server_port}/"}
-        server.shutdown()
 
 
 def rates(folder, server, **sections):

@@ -1,14 +1,13 @@
 """Nothing is loaded by accident: every address is checked, those of redirects and names too, before anything starts."""
 
-import http.server
 import socket
 import ssl
 import subprocess
-import threading
 from ipaddress import ip_address
 
 import pytest
 from one_test import in_one_test
+from private_services import answering
 
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
@@ -91,25 +90,17 @@ def test_every_address_of_a_name_counts(monkeypatch):
 def redirecting():
     """A real server on loopback that answers every request with a redirect to `server.location`."""
 
-    class Redirect(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.server.asked.append(self.path)
-            self.server.named.add(self.headers["Host"])
-            self.send_response(302 if self.server.location else 204)
-            if self.server.location:
-                self.send_header("Location", self.server.location)
-            self.end_headers()
+    def redirect(request):
+        request.server.asked.append(request.path)
+        request.server.named.add(request.headers["Host"])
+        request.send_response(302 if request.server.location else 204)
+        if request.server.location:
+            request.send_header("Location", request.server.location)
+        request.end_headers()
 
-        def log_message(self, *args):
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Redirect) as server:
+    with answering(redirect) as server:
         server.location, server.asked, server.named = "", [], set()
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_a_redirect_is_checked_before_the_load(redirecting):

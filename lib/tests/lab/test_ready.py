@@ -1,11 +1,10 @@
 """Ready is what answers and is the laboratory's own: not what ended meanwhile, and not before the study's own delay."""
 
-import http.server
 import subprocess
-import threading
 
 import pytest
 from launched_runs import launched
+from private_services import answering
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import LocalExecutor
@@ -19,23 +18,17 @@ def test_what_ended_while_another_one_answered_is_not_ready(tmp_path):
     """The server that answers is another program; the one that was started ends before the answer is there."""
     with subprocess.Popen(["sleep", "60"]) as ours:
 
-        class Foreign(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                ours.kill()
-                ours.wait()
-                self.send_response(200)
-                self.end_headers()
+        def answer(request):
+            ours.kill()
+            ours.wait()
+            request.send_response(200)
+            request.end_headers()
 
-            def log_message(self, *args):
-                pass
-
-        with http.server.HTTPServer(("127.0.0.1", 0), Foreign) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+        with answering(answer) as server:
             url = f"http://127.0.0.1:{server.server_port}/"
             started = Started(Command("server", "nginx", ("nginx",), "out.txt", "err.txt", 1.0), ours)
             with pytest.raises(LabError, match=r"the private nginx did not respond \(it ended\)"):
                 wait_until_ready(LocalExecutor(LOCAL, tmp_path), started, url, "")
-            server.shutdown()
 
 
 @pytest.mark.lab

@@ -1,10 +1,10 @@
 """A secret is taken from the environment, reaches the server, and is in no file; one in clear is pointed out."""
 
 import http.server
-import threading
 
 import pytest
 from launched_runs import short_study
+from private_services import answering
 
 from loadcurve.cli import app
 from loadcurve.errors import LabError
@@ -23,30 +23,20 @@ LOAD = {
 
 @pytest.fixture()
 def server(tmp_path):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request):
+        body = request.rfile.read(int(request.headers["Content-Length"])).decode()
+        got, server = (request.path, request.headers["Authorization"], request.headers["X-Text"], body), request.server
+        server.got.add(got)
+        files = [path for path in (tmp_path / "s").glob("*/*.lua") if path.stat().st_mode & 0o077]
+        server.open_to_others |= {path.name for path in files if b"s3cret" in path.read_bytes()}
+        request.send_response(200 if got == RECEIVED or server.redirect == "" else 307)
+        request.send_header("Location", server.redirect)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
 
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            got = self.path, self.headers["Authorization"], self.headers["X-Text"], body
-            self.server.got.add(got)
-            files = [path for path in self.server.folder.glob("*/*.lua") if path.stat().st_mode & 0o077]
-            self.server.open_to_others |= {path.name for path in files if b"s3cret" in path.read_bytes()}
-            self.send_response(200 if got == RECEIVED or self.server.redirect == "" else 307)
-            self.send_header("Location", self.server.redirect)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *args):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.got, server.redirect, server.open_to_others, server.folder = set(), "", set(), tmp_path / "s"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with answering(answer, http.server.ThreadingHTTPServer) as server:
+        server.got, server.redirect, server.open_to_others = set(), "", set()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 RECEIVED = ("/x?token=s3cret-token", "Bearer s3cret/head+er=", "${HEAD}", '{"p": "s3cret"bo\\dy"}')
