@@ -66,6 +66,8 @@ def parse_wrk_json(text: str) -> Parsed:
 
 def _run(document: object, text: str) -> dict[str, Any]:
     duration = number_at(document, "duration_us", text, least=1) * 1e-6
+    if duration >= _MOST * 1e-6:
+        raise ParseError(line_of("duration_us", text), "duration_us below 2**53", f"{duration * 1e6:g}")
     requests, size = integer_at(document, "requests", text), integer_at(document, "bytes", text)
     errors = {f"errors_{name}": integer_at(document, f"errors.{name}", text) for name in _ERRORS}
     if errors["errors_status"] > requests:

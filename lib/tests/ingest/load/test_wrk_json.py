@@ -103,8 +103,9 @@ def test_counters_that_were_not_read_are_missing():
 
 
 def test_a_run_without_a_duration_is_refused():
-    with pytest.raises(ParseError, match="duration_us"):
-        parse_wrk_json(report([5, 5]).replace('"duration_us": 1000', '"duration_us": 0'))
+    for wrong in ("0", "1.7976931348623157e308"):
+        with pytest.raises(ParseError, match="duration_us"):
+            parse_wrk_json(report([5, 5]).replace('"duration_us": 1000', f'"duration_us": {wrong}'))
 
 
 @pytest.mark.parametrize(
