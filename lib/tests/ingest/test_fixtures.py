@@ -24,7 +24,7 @@ MAX_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 80))
 MAX_CUTS = int(os.environ.get("LOADCURVE_CUTS", 40))  # 100000 cuts at every byte: minutes instead of seconds
 
 STATUS = {"runs": {"status": "finished"}}
-each_case = in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+each_case = in_one_test("case", CASES, ids=lambda case: case.name, by=lambda case: case.parent.name)
 
 
 def _load(case):

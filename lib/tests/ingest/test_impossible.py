@@ -32,7 +32,7 @@ def rows_of(case):
                          if name in parsed.tables}  # fmt: skip
 
 
-@in_one_test("case", [c for c in CASES if c.parent.name in LOAD], ids=lambda c: f"{c.parent.name}-{c.name}")
+@in_one_test("case", [c for c in CASES if c.parent.name in LOAD], ids=lambda c: c.name, by=lambda c: c.parent.name)
 def test_each_tool_is_quiet_until_its_times_contradict_each_other(case):
     tool, tables = rows_of(case)
     assert contradictions(Parsed(tool, tables)) == []

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.slow
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = sorted(p for p in DATA.glob("*/*.txt") if p.parent.name in {form.tool for form in FORMS})
+each_case = in_one_test("case", CASES, ids=lambda case: case.stem, by=lambda case: case.parent.name)
 MUTATIONS = int(os.environ.get("LOADCURVE_MUTATIONS", 4))  # of each kind; 1000 takes an hour
 MAX_BYTES = 40_000  # of a fixture: what a parser does to ten lines it does to a thousand
 
@@ -104,7 +105,7 @@ def several(lines: list[bytes], chance: random.Random) -> list[bytes]:
 DAMAGES = (drop, duplicate, swap, cut, garble, nul, noise, encode, join, insert, several)
 
 
-@in_one_test("case", CASES, ids=lambda p: f"{p.parent.name}-{p.stem}")
+@each_case
 def test_damage_gives_tables_or_a_located_error(case):
     raw = case.read_bytes()
     form = sniff(raw.decode("utf-8"))
@@ -127,7 +128,7 @@ def test_damage_gives_tables_or_a_located_error(case):
     assert schema_faults(read) == []
 
 
-@in_one_test("case", CASES, ids=lambda p: f"{p.parent.name}-{p.stem}")
+@each_case
 def test_a_line_of_megabytes_in_the_middle_is_no_hang(case):
     """The fixture's own words, a hundred thousand times on one line: quadratic time would take minutes."""
     raw = case.read_bytes()
@@ -172,7 +173,7 @@ OWN = {
 FIRST = {sniff(case.read_text("utf-8")): case.read_text("utf-8").split("\n")[:6] for case in reversed(CASES)}
 
 
-@in_one_test("form", FIRST, ids=lambda form: form.name)
+@in_one_test("form", FIRST, ids=lambda form: form.name, by=lambda form: form.tool)
 def test_long_lines_alone_or_in_a_report_are_no_hang(form):
     """Alone, glued to the sixth line of a report, and on a line of their own behind it."""
     head = "\n".join(FIRST[form])

@@ -88,7 +88,7 @@ def test_the_percentiles_of_bombardier_are_not_those_of_wrk():
     assert len(loadcurve.parse("\n".join(wrk)).tables["latency"]) == 4
 
 
-@in_one_test("form", FORMS, ids=lambda form: form.name)
+@in_one_test("form", FORMS, ids=lambda form: form.name, by=lambda form: form.tool)
 def test_every_form_is_whole(form):
     """Its function is there, its name finds it, its signature compiles and captures nothing."""
     assert callable(form.parser)

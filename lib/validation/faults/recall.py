@@ -1,7 +1,7 @@
 """Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -62,6 +62,17 @@ def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
     return read_tables(study)
 
 
+def cases_of(rule: str) -> Iterator[Case]:
+    """Yield each fault that a rule must find, with what the rules that must find it report."""
+    for name, fault in read_faults().items():
+        if rule in fault.finds:
+            tables, own = read_recorded(name).tables, _own_settings(atlas_folder() / name)
+            yield Case(name, "recorded", fault, tables, audit(tables, replace(own, select=fault.finds)))
+    for name, (one, planted) in _planted(tuple(one for one in MUTATIONS if rule in one.fault.finds)).items():
+        findings = audit(planted, AuditSettings(select=one.fault.finds))
+        yield Case(name, "mutated", one.fault, planted, findings, one.not_recorded)
+
+
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
     """Yield each recorded fault, and what the audit reports about its runs."""
     faults = {name: fault for name, fault in read_faults(folder).items() if fault.finds}
@@ -81,13 +92,17 @@ def _own_settings(fault: Path) -> AuditSettings:
 
 def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]:
     """Yield each mutation and what the audit reports about it."""
+    planted = _planted(mutations)
+    findings = findings_of({name: tables for name, (_, tables) in planted.items()})
+    for name, (one, tables) in planted.items():
+        yield Case(name, "mutated", one.fault, tables, findings[name], one.not_recorded)
+
+
+def _planted(mutations: tuple[Mutation, ...]) -> dict[str, tuple[Mutation, Tables]]:
     tables = clean_tables()
     runs = tables["runs"]
     run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
-    planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
-    findings = findings_of(planted)
-    for one in mutations:
-        yield Case(one.name, "mutated", one.fault, planted[one.name], findings[one.name], one.not_recorded)
+    return {one.name: (one, one.change(sweep if one.sweep else run)) for one in mutations}
 
 
 def findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:

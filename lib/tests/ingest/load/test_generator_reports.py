@@ -11,6 +11,7 @@ from loadcurve.ingest.sniff import parse, sniff
 DATA = Path(__file__).parents[2] / "data"
 TOOLS = ("hey", "h2load", "oha", "vegeta", "k6", "fortio", "siege", "httperf", "ghz")
 CASES = sorted(path.with_suffix("") for tool in TOOLS for path in (DATA / tool).glob("*.json"))
+each_case = in_one_test("case", CASES, ids=lambda case: case.name, by=lambda case: case.parent.name)
 
 
 def load(case):
@@ -18,14 +19,14 @@ def load(case):
     return case.with_suffix(".txt").read_text(encoding="utf-8"), form_of(case.parent.name, said.get("variant", ""))
 
 
-@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@each_case
 def test_each_case_is_told_from_what_it_says(case):
     text, form = load(case)
     assert sniff(text) == form
     assert {k: len(v) for k, v in parse(text).tables.items()} == {k: len(v) for k, v in form.parse(text).tables.items()}
 
 
-@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@each_case
 def test_prompts_and_fences_around_change_nothing(case):
     text, form = load(case)
     if "requests" in form.variant:
@@ -37,7 +38,7 @@ def test_prompts_and_fences_around_change_nothing(case):
         assert frame.equals(found.tables[name][frame.columns]), name  # a command in the text names its URL too
 
 
-@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@each_case
 def test_two_reports_in_one_file_are_two_runs(case):
     text, form = load(case)
     tables = form.parse(text).tables
