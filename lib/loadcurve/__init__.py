@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from loadcurve.errors import missing_extra
 from loadcurve.files.reads import record_modules
 from loadcurve.packages import __version__ as __version__
+from loadcurve.packages import imported_late
 from loadcurve.runtime.jupyter import show_errors_in_one_line
 
 if TYPE_CHECKING:
@@ -70,30 +71,18 @@ __all__ = [
     "units",
 ]
 
-_FUNCTIONS = {
-    "analysis": ("analyse",),
-    "ingest.published": ("read_load", "read_published", "read_published_entries"),
-    "ingest.sniff": ("parse",),
-    "launching": ("launch",),
-    "reading": ("read", "read_published_raw", "read_published_tables"),
-    "reading.tables": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
-}
 _MOVED = {"paths": "files.paths"}  # the notebook that earlier versions wrote beside a reader's files imports it
-_HOME = {name: module for module, names in _FUNCTIONS.items() for name in names}
+_find = imported_late(__name__, __all__)
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     if name in _MOVED:
         return import_module(f"{__name__}.{_MOVED[name]}")
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = import_module(f"{__name__}.{_HOME.get(name, name)}")
+        return _find(name)
     except ModuleNotFoundError as error:
         raise missing_extra(f"{__name__}.{name}", error) from None
-    found = globals()[name] = getattr(module, name) if name in _HOME else module
-    return found
 
 
 def __dir__() -> list[str]:

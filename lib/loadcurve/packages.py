@@ -1,9 +1,12 @@
 """The version of this package, its names that are imported when they are first used, and modules that are missing."""
 
+import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 __version__ = "0.1.0"
 """Written into every file of results."""
@@ -30,22 +33,25 @@ def without_module(name: str) -> Iterator[None]:
             del sys.modules[name]
 
 
-def imported_late(package: str, names: Sequence[str], modules: Sequence[str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package: one of its names is looked for in these modules when it is first used.
+def imported_late(package: str, names: Sequence[str]) -> Callable[[str], object]:
+    """Return the ``__getattr__`` of a package, which imports one of its names when it is first used.
 
-    Examples
-    --------
-    >>> imported_late("email", ("Charset", "policy"), ("charset", "policy"))("Charset").__module__
-    'email.charset'
+    The block ``if TYPE_CHECKING`` of the package says from which module; a name that it does not import is a module.
     """
+
+    @cache
+    def homes() -> dict[str, str]:
+        tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text("utf-8"))
+        block = next(node.body for node in tree.body if isinstance(node, ast.If))
+        found = [node for node in block if isinstance(node, ast.ImportFrom) and node.module != package]
+        return {alias.name: str(node.module) for node in found for alias in node.names}
 
     def find(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if name in modules:
+        if name not in homes():
             return import_module(f"{package}.{name}")
-        imported = (import_module(f"{package}.{module}") for module in modules)
-        found = next(getattr(module, name) for module in imported if hasattr(module, name))
+        found = getattr(import_module(homes()[name]), name)
         setattr(sys.modules[package], name, found)
         return found
 

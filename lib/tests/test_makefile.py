@@ -50,15 +50,17 @@ def test_nothing_is_left_to_do(make):
         ("lib/tests/data/folders/wrk_monitors/c64.wrk.txt", {"01_your_own_files", "21_planted_faults"}),
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
+        ("lib/loadcurve/lab/run/launch.py", {"10_run_study"}),
+        ("lib/loadcurve/ingest/load/k6.py", {"21_planted_faults", "22_audit_error_rates"}),
         ("lib/loadcurve/site/macros.py", set()),
-        ("lib/validation/coverage/count.py", OF_INTERVALS | {"50_nginx_10gbe", "51_rt_qps_threads"}),
+        ("lib/validation/coverage/count.py", OF_INTERVALS - {"21_planted_faults"}),
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):
     said = make("-n", "-W", changed, "build/tidy.stamp", "build/site/index.html").stdout
     assert set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)) == notebooks
     assert "-m loadcurve.site" in said, "the site is built again"
-    assert ("loadcurve tidy" in said) == ("loadcurve/units" in changed)
+    assert ("loadcurve tidy" in said) == (re.search("loadcurve/(units|lab|ingest)", changed) is not None)
 
 
 def test_help_lists_every_public_target_and_the_readme_names_no_other(make, root):

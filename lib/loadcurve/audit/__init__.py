@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from loadcurve.audit.findings import Findings
     from loadcurve.audit.hosts import summarise_established, summarise_sockets
     from loadcurve.audit.identities import summarise_deviation, summarise_identities
-    from loadcurve.audit.registry import all_rules
+    from loadcurve.audit.registry import all_rules, audit  # noqa: F401  # the name of the package too
     from loadcurve.audit.rule import Finding, Limit, Need, Rule
     from loadcurve.audit.run_tables import Tables
     from loadcurve.audit.settings import AuditSettings
@@ -74,8 +74,7 @@ __all__ = [
     "verdict_on_claim",
 ]
 
-_MODULES = ("rule", "registry", "settings", "verdict", "findings", "hosts", "identities", "claims")
-__getattr__ = imported_late(__name__, (*__all__, "audit"), _MODULES)
+__getattr__ = imported_late(__name__, (*__all__, "audit"))
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 from loadcurve.files import paths
 from loadcurve.files.imports import files_of_module
@@ -23,18 +24,15 @@ def record_reads(files: Iterable[Path]) -> None:
             out.writelines(f"{name}\0" for name in dict.fromkeys(paths.shown(paths.on_disk(p)) for p in files))
 
 
-class _Finder:
-    """Finds no module, and records each of this project that is looked for: the import system asks it first."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name.partition(".")[0] in _PACKAGES:
-            record_reads(files_of_module(name))
+def _record_module(name: str, path: object = None, target: object = None) -> None:
+    """Record a module of this project that the import system looks for; a finder that finds none."""
+    if name.partition(".")[0] in _PACKAGES:
+        record_reads(files_of_module(name))
 
 
 def record_modules() -> None:
     """Record the modules of this project that this process has imported, and each that it imports from now on."""
     if LEDGER in os.environ:
         for name in list(sys.modules):
-            _Finder.find_spec(name)
-        sys.meta_path.insert(0, _Finder)
+            _record_module(name)
+        sys.meta_path.insert(0, SimpleNamespace(find_spec=_record_module))

@@ -110,11 +110,7 @@ __all__ = [
     "wire",
 ]
 
-_MODULES = (
-    "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "similarity", "network_bounds", "scaling", "threads",
-    "peak", "retransmission", "capacity", "queueing", "wire",
-)  # fmt: skip
-__getattr__ = imported_late(__name__, __all__, _MODULES)  # an audit needs Little's law, and none of the fits
+__getattr__ = imported_late(__name__, __all__)  # an audit needs Little's law, and none of the fits
 
 
 def __dir__() -> list[str]:

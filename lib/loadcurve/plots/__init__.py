@@ -5,67 +5,78 @@ A plot draws the repeats, then their mean, then a law with its band.  Throughput
 axis, and an entity has the same colour in every figure.
 """
 
-from loadcurve.plots.capacity import (
-    plot_bottlenecks,
-    plot_capacity,
-    plot_efficiency,
-    plot_knees,
-    plot_projection,
-    plot_utilisation,
-)
-from loadcurve.plots.checklist import plot_acceptance, plot_checklist
-from loadcurve.plots.comparison import (
-    plot_coverage,
-    plot_error_rates,
-    plot_interval_coverage,
-    plot_ratios,
-    plot_repeats_by_scatter,
-    plot_throughput_by_block,
-)
-from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
-from loadcurve.plots.fits import (
-    plot_fit,
-    plot_forecast,
-    plot_forecast_errors,
-    plot_intervals,
-    plot_laws,
-    plot_residuals,
-)
-from loadcurve.plots.latency import plot_percentiles, plot_rates
-from loadcurve.plots.network import (
-    plot_bound_gaps,
-    plot_busy_by_threads,
-    plot_network_latency,
-    plot_network_throughput,
-    plot_solvers,
-)
-from loadcurve.plots.quality import (
-    plot_cpu_by_connections,
-    plot_deviation_from_law,
-    plot_effective_concurrency,
-    plot_established_by_connections,
-    plot_law_by_delay,
-    plot_throughput_by_threads,
-)
-from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
-from loadcurve.plots.settings import plot_busy_rates, plot_dealt, plot_rates_by_setting, plot_shares_by_size, plot_used
-from loadcurve.plots.sockets import plot_counts, plot_sockets, plot_sockets_over_time
+from typing import TYPE_CHECKING
+
+from loadcurve.packages import imported_late
 from loadcurve.plots.style import use
-from loadcurve.plots.throughput import (
-    plot_asymptotic_bounds,
-    plot_latency_by_connections,
-    plot_records,
-    plot_throughput_by_connections,
-    plot_throughput_law,
-)
-from loadcurve.plots.timeline import plot_fault, plot_timeline
-from loadcurve.plots.topology import plot_topology
-from loadcurve.plots.wire import (
-    plot_overhead_by_size,
-    plot_packets_by_size,
-    plot_port_limit,
-    plot_requests_limit_by_size,
-)
+
+if TYPE_CHECKING:
+    from loadcurve.plots.capacity import (
+        plot_bottlenecks,
+        plot_capacity,
+        plot_efficiency,
+        plot_knees,
+        plot_projection,
+        plot_utilisation,
+    )
+    from loadcurve.plots.checklist import plot_acceptance, plot_checklist
+    from loadcurve.plots.comparison import (
+        plot_coverage,
+        plot_error_rates,
+        plot_interval_coverage,
+        plot_ratios,
+        plot_repeats_by_scatter,
+        plot_throughput_by_block,
+    )
+    from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
+    from loadcurve.plots.fits import (
+        plot_fit,
+        plot_forecast,
+        plot_forecast_errors,
+        plot_intervals,
+        plot_laws,
+        plot_residuals,
+    )
+    from loadcurve.plots.latency import plot_percentiles, plot_rates
+    from loadcurve.plots.network import (
+        plot_bound_gaps,
+        plot_busy_by_threads,
+        plot_network_latency,
+        plot_network_throughput,
+        plot_solvers,
+    )
+    from loadcurve.plots.quality import (
+        plot_cpu_by_connections,
+        plot_deviation_from_law,
+        plot_effective_concurrency,
+        plot_established_by_connections,
+        plot_law_by_delay,
+        plot_throughput_by_threads,
+    )
+    from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
+    from loadcurve.plots.settings import (
+        plot_busy_rates,
+        plot_dealt,
+        plot_rates_by_setting,
+        plot_shares_by_size,
+        plot_used,
+    )
+    from loadcurve.plots.sockets import plot_counts, plot_sockets, plot_sockets_over_time
+    from loadcurve.plots.throughput import (
+        plot_asymptotic_bounds,
+        plot_latency_by_connections,
+        plot_records,
+        plot_throughput_by_connections,
+        plot_throughput_law,
+    )
+    from loadcurve.plots.timeline import plot_fault, plot_timeline
+    from loadcurve.plots.topology import plot_topology
+    from loadcurve.plots.wire import (
+        plot_overhead_by_size,
+        plot_packets_by_size,
+        plot_port_limit,
+        plot_requests_limit_by_size,
+    )
 
 use()
 
@@ -129,3 +140,10 @@ __all__ = [
     "plot_used",
     "plot_utilisation",
 ]
+
+__getattr__ = imported_late(__name__, __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

@@ -36,7 +36,7 @@ __all__ = [
     "require_report",
 ]
 
-__getattr__ = imported_late(__name__, __all__, ("reading", "one", "folder", "published"))
+__getattr__ = imported_late(__name__, __all__)
 
 
 def __dir__() -> list[str]:

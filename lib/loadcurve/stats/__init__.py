@@ -91,12 +91,7 @@ __all__ = [
     "variation_that_hides",
 ]
 
-_MODULES = (
-    "balance", "bootstrap", "change", "drift", "equivalence", "estimate", "fairness", "harmonic", "histogram",
-    "mean", "merged_generators", "merging", "multiple", "oscillation", "quantile", "rank", "ratio",
-    "ratios", "steady", "stopping", "variance",
-)  # fmt: skip
-__getattr__ = imported_late(__name__, __all__, _MODULES)
+__getattr__ = imported_late(__name__, __all__)
 
 
 def __dir__() -> list[str]:

@@ -74,8 +74,7 @@ __all__ = [
     "tfrc_bytes_per_s",
 ]
 
-_MODULES = ("frames", "limits", "loss", "ports", "server")
-__getattr__ = imported_late(__name__, __all__, _MODULES)
+__getattr__ = imported_late(__name__, __all__)
 
 
 def __dir__() -> list[str]:
