@@ -25,13 +25,13 @@ def record_reads(files: Iterable[Path]) -> None:
 
 
 def _record_module(name: str, path: object = None, target: object = None) -> None:
-    """Record a module of this project that the import system looks for; a finder that finds none."""
+    """Record a module of this checkout that the import system looks for; a finder that finds none."""
     if name.partition(".")[0] in _PACKAGES:
-        record_reads(files_of_module(name))
+        record_reads(file for file in files_of_module(name) if not Path(paths.shown(file)).is_absolute())
 
 
 def record_modules() -> None:
-    """Record the modules of this project that this process has imported, and each that it imports from now on."""
+    """Record the modules of this checkout that this process has imported, and each that it imports from now on."""
     if LEDGER in os.environ:
         for name in list(sys.modules):
             _record_module(name)
