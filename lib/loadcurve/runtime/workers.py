@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from loadcurve.runtime.output import echo_messages
 
@@ -199,24 +199,25 @@ def serve() -> None:
     threading.Thread(target=_end_with_caller, daemon=True).start()
     items, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not reach the results
+    try:
+        _answer(items, results)
+    except (BrokenPipeError, EOFError, pickle.UnpicklingError):  # the caller has ended, as `_end_with_caller` finds too
+        os._exit(1)
+
+
+def _answer(items: BinaryIO, results: BinaryIO) -> None:
     function = pickle.load(items)
     results.write(_READY)
     results.flush()
     while True:
-        try:
-            item = pickle.load(items)
-        except EOFError:
-            return
+        item = pickle.load(items)
         try:
             answer: tuple[Any, Exception | None] = function(item), None
         except Exception as error:
             error.add_note(traceback.format_exc())  # an exception travels without its traceback
             answer = None, error
-        try:
-            pickle.dump(answer, results, pickle.HIGHEST_PROTOCOL)
-            results.flush()
-        except BrokenPipeError:  # the caller was killed
-            os._exit(1)
+        pickle.dump(answer, results, pickle.HIGHEST_PROTOCOL)
+        results.flush()
 
 
 def _end_with_caller() -> None:
