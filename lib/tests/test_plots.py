@@ -31,7 +31,7 @@ from loadcurve.stats import Estimate
 
 matplotlib.use("Agg")
 
-PLOTS = sorted(name.removeprefix("plot_") for name in vars(plots) if name.startswith("plot_"))
+PLOTS = sorted(name.removeprefix("plot_") for name in plots.__all__)
 LIGHT, DARK = "#ffffff", "#1e2129"  # backgrounds of Material's schemes; slate's is hsl(232, 15 %, 14 %)
 
 # variant, connections, throughput, response time; the last run of cpu was interrupted.

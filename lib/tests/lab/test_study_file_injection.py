@@ -232,6 +232,6 @@ def test_numbers_are_digits_on_a_command_line(tmp_path):
     ):
         text = yaml_text({"study": "s", "question": "?"} | settled({}, changes))
         words, _, _ = arranged(read_checked(written(tmp_path, text)))
-        (argv,) = [argv for argv in words if argv[0] in ("wrk", "wrk2", "hey", "h2load", "ab", "weighttp")]
+        (argv,) = [argv for argv in words if {*argv} & {"wrk", "wrk2", "hey", "h2load", "ab", "weighttp"}]
         numbers = [word for word in argv if re.search(r"\d", word) and "/" not in word and "." not in word[-5:]]
         assert not [word for word in numbers if re.search(r"e[+-]?\d|inf|nan", word)], argv
