@@ -45,7 +45,7 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
         if topology and cells[0] == "all" and len(cells) == len(row.columns) - topology:
             cells[1:1] = [""] * topology  # -T leaves them blank for all processors
         if len(cells) != len(row.columns):
-            raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)})", row.text)
+            raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)[:200]})", row.text)
         if not _CPU.fullmatch(cells[0]):
             raise ParseError(row.number, f"'all' or a number under {row.columns[0]}", cells[0])
         _put(tables, row, cells, warnings)

@@ -127,7 +127,7 @@ def _cells(row: Row, group: int) -> tuple[dict[str, Any], dict[str, float], int]
     """Words and numbers of a row, and the process that its threads belong to."""
     cells = row.text.split(None, len(row.columns) - 1)
     if len(cells) < len(row.columns) - 1:
-        raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)})", row.text)
+        raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)[:200]})", row.text)
     _check_decimals(row, cells)
     words: dict[str, Any] = {}
     numbers: dict[str, float] = {}

@@ -71,7 +71,7 @@ def read_cells(header: Header, text: str, line: int, average: bool = False) -> t
     values = header.places
     cut = 0 < len(cells) < len(columns)
     if not (len(cells) == len(columns) or (cut and (average or section.table == "interrupts" or len(cells) >= first))):
-        raise ParseError(line, f"{len(columns)} columns ({' '.join(columns)})", text)
+        raise ParseError(line, f"{len(columns)} columns ({' '.join(columns)[:200]})", text)
     item = cells[header.item].strip() if 0 <= header.item < len(cells) else ""
     if columns[header.item : header.item + 1] == ("CPU",) and item and not _CPU.fullmatch(item):
         raise ParseError(line, "'all' or a processor number", item)

@@ -249,7 +249,7 @@ def _row(
         if not _WHOLE.fullmatch(token):
             raise ParseError(number, f"a whole number for {name}", token)
     if len(numbers) < len(columns):
-        raise ParseError(number, f"{len(columns)} columns ({' '.join(columns)})", " ".join(tokens))
+        raise ParseError(number, f"{len(columns)} columns ({' '.join(columns)[:200]})", " ".join(tokens))
     values = list(map(int, numbers))
     words = after or before  # before: a script may print a time before each row
     if after or (words and DAY.fullmatch(words[0])):
